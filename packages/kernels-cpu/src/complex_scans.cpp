@@ -154,15 +154,16 @@ template <class R> void log_sums(const Lines& l, const Complex<R>* x, Complex<R>
       std::copy_n(sum[1], width, im);
       isa::call<Logarithms, double*, double*, int64_t>(re, im, width);
       for (int64_t c = 0; c < width; c++) {
-        const bool nothing = vanishes(sum[0][c], sum[1][c]);
+        const bool nothing = largest[c] == -math::infinity<double> || vanishes(sum[0][c], sum[1][c]);
         y[u / strips * l.inner + column + c] = {static_cast<R>(nothing ? -math::infinity<double> : re[c] + largest[c]), nothing ? R(0) : static_cast<R>(im[c])};
       }
     }
   });
 }
-template <class R> bool are_finite(const Complex<R>* x, int64_t n, R furthest) {
+// Real parts above `lowest` and below infinity, imaginary ones that are angles.
+template <class R> bool are_moderate(const Complex<R>* x, int64_t n, R lowest) {
   bool good = true;
-  for (int64_t i = 0; i < n; i++) good &= (math::abs(x[i].re) < math::infinity<R>) & (math::abs(x[i].im) < furthest);
+  for (int64_t i = 0; i < n; i++) good &= (x[i].re >= lowest) & (x[i].re < math::infinity<R>) & (math::abs(x[i].im) < static_cast<R>(math::trig_limit<double>));
   return good;
 }
 
@@ -171,7 +172,7 @@ template <class R> bool scan(const Launch& l, bool of_exponentials) {
   const Contiguous in(l.x[0]);
   const Complex<R>* x = in.as<const Complex<R>>();
   const Lines lines(l.x[0], a.dim);
-  if (of_exponentials && !are_finite(x, l.x[0].numel, static_cast<R>(math::trig_limit<double>))) return false;
+  if (of_exponentials && !are_moderate(x, l.x[0].numel, std::numeric_limits<R>::lowest())) return false;
   if (of_exponentials) scan_tiles<R, LogSums>(lines, a.reverse, x, l.y[0].as<Complex<R>>());
   else if (lines.inner == 1) multiply_rows(lines, a.reverse, x, l.y[0].as<Complex<R>>());
   else scan_tiles<R, Products>(lines, a.reverse, x, l.y[0].as<Complex<R>>());
@@ -181,10 +182,14 @@ template <class R> bool scan(const Launch& l, bool of_exponentials) {
 template <class R> bool reduce(const Launch& l) {
   const Dims& dims = l.attrs.as<Reduce>().dims;
   const View& x = l.x[0];
-  if (x.numel == 0 || dims.size() != 1 || !l.y[0].contiguous()) return false;
+  if (dims.empty()) return false;
+  const int first = static_cast<int>(dims[0]), last = first + dims.size();
+  for (int d = first; d < last; d++)
+    if (dims[d - first] != d) return false;
+  if (x.numel == 0 || !l.y[0].contiguous()) return false;
   const Contiguous in(x);
-  if (!are_finite(in.as<const Complex<R>>(), x.numel, static_cast<R>(math::trig_limit<double>))) return false;
-  log_sums(Lines(x, static_cast<int>(dims[0])), in.as<const Complex<R>>(), l.y[0].as<Complex<R>>());
+  if (!are_moderate(in.as<const Complex<R>>(), x.numel, -math::infinity<R>)) return false;
+  log_sums(Lines(x, first, last), in.as<const Complex<R>>(), l.y[0].as<Complex<R>>());
   return true;
 }
 

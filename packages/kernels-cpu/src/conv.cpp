@@ -225,9 +225,9 @@ template <Result result, class T> void convolve(const Launch& l, const View& x, 
   constexpr DType type = dtype_of<T>();
   const Contiguous in(x, type), filters(weight, type), out(y, type);
   if (covers_image(g)) convolve_whole<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
-  else if constexpr (is_complex_v<T>)
-    convolve_parts<result == Result::x, result == Result::weight>(g, in.as<T>(), filters.as<T>(), out.as<T>(), convolve_dense<result, real_t<T>>);
-  else convolve_dense<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
+  else if (is_complex_v<T> && parts_pay(g)) {
+    if constexpr (is_complex_v<T>) convolve_parts<result == Result::x, result == Result::weight>(g, in.as<T>(), filters.as<T>(), out.as<T>(), convolve_dense<result, real_t<T>>);
+  } else convolve_dense<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
   const View& written = (result == Result::y ? out : result == Result::x ? in : filters).view();
   if (written.data != l.y[0].data) cast(l.y[0], written);
 }

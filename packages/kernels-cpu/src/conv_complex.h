@@ -66,6 +66,12 @@ template <class R> class Parts {
   Buffer memory_;
 };
 
+// Whether there are enough products for each number that is laid out anew, filters several times.
+inline bool parts_pay(const ConvolutionSizes& g) {
+  const int64_t images = g.batch * g.groups, filters = g.groups * g.out_channels * g.depth();
+  return !g.is_pointwise() && filters * g.batch * g.out_plane() >= 8 * images * (g.in_channels * g.in_plane() + g.out_channels * g.out_plane()) + 128 * filters;
+}
+
 // run(sizes, x, weight, y) of real numbers.
 template <bool writes_x, bool writes_weight, class R, class F> void convolve_parts(const ConvolutionSizes& g, Complex<R>* x, Complex<R>* weight, Complex<R>* y, F&& run) {
   const int64_t images = g.batch * g.groups, in = g.in_channels * g.in_plane(), out = g.out_channels * g.out_plane(), depth = g.depth();

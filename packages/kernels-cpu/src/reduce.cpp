@@ -276,11 +276,31 @@ template <template <class> class Op> void logic_kernel(const Launch& l) {
 // Whether squares of this size, and their sums, were exact enough.
 template <class T> bool is_safe(T norm) { return norm > (sizeof(T) == 4 ? 1e-15 : 1e-140) && norm < (sizeof(T) == 4 ? 1e18 : 1e150); }
 
+// f(x as numbers of type `real`, with a last dimension of both parts).
+template <class F> auto with_pairs(const View& x, DType real, F&& f) {
+  Dims sizes, strides;
+  for (int d = 0; d < x.ndim; d++) sizes.push_back(x.sizes[d]), strides.push_back(2 * x.strides[d]);
+  sizes.push_back(2), strides.push_back(1);
+  return f(View{x.data, sizes.data(), strides.data(), x.ndim + 1, real, 2 * x.numel});
+}
+// Of complex numbers the squares of both parts.
+template <class T> void sum_squares(const View& x, const Dims& dims, T* y, int64_t n) {
+  if (!is_complex(x.dtype)) return reduce<Sum, Square, T>(x, dims, y);
+  const Buffer memory(2 * n * static_cast<int64_t>(sizeof(T)));
+  T* const parts = memory.as<T>();
+  reduce<Sum, Square, Complex<T>>(x, dims, reinterpret_cast<Complex<T>*>(parts));
+  for (int64_t i = 0; i < n; i++) y[i] = parts[2 * i] + parts[2 * i + 1];
+}
+
 // Whether norms of 0 are of zeros, not of squares too small for the type.
 template <class T> bool zeros_are_exact(const View& x, const VectorNorm& a, const T* y, int64_t n) {
   const Buffer memory(n * static_cast<int64_t>(sizeof(T)));
   T* largest = memory.as<T>();
-  reduce<Largest, Magnitude, T>(x, a.dims, largest);
+  if (is_complex(x.dtype)) {
+    Dims dims = a.dims;
+    dims.push_back(x.ndim);
+    with_pairs(x, dtype_of<T>(), [&](const View& pairs) { reduce<Largest, Magnitude, T>(pairs, dims, largest); });
+  } else reduce<Largest, Magnitude, T>(x, a.dims, largest);
   bool exact = true;
   for (int64_t i = 0; i < n; i++) exact = exact && (y[i] != 0 || largest[i] == 0);
   return exact;
@@ -297,7 +317,7 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
     else reduce<Smallest, Magnitude, T>(x, a.dims, y);
   } else {
     if (a.p == 2) {
-      reduce<Sum, Square, T>(x, a.dims, y);
+      sum_squares(x, a.dims, y, n);
     } else {
       const Dense powers(x, dtype_of<T>());
       T* v = powers.view.template as<T>();
@@ -319,20 +339,9 @@ template <class T> bool norms(const View& x, const VectorNorm& a, T* y, int64_t 
 bool norm_of(const View& x, const VectorNorm& a, const View& y) {
   return y.dtype == DType::float32 ? norms(x, a, y.as<float>(), y.numel) : norms(x, a, y.as<double>(), y.numel);
 }
-// f(x as numbers of type `real`, with a last dimension of both parts).
-template <class F> auto with_pairs(const View& x, DType real, F&& f) {
-  Dims sizes, strides;
-  for (int d = 0; d < x.ndim; d++) sizes.push_back(x.sizes[d]), strides.push_back(2 * x.strides[d]);
-  sizes.push_back(2), strides.push_back(1);
-  return f(View{x.data, sizes.data(), strides.data(), x.ndim + 1, real, 2 * x.numel});
-}
-// The squares of complex numbers are those of their parts; other norms are of sizes.
+// Norms other than that of squares are of sizes.
 bool norm_of_complex(const View& x, const VectorNorm& a, const View& y) {
-  if (a.p == 2) {
-    VectorNorm of_parts = a;
-    of_parts.dims.push_back(x.ndim);
-    return with_pairs(x, y.dtype, [&](const View& pairs) { return norm_of(pairs, of_parts, y); });
-  }
+  if (a.p == 2) return norm_of(x, a, y);
   const Buffer memory(x.numel * itemsize(y.dtype));
   const Dims dims(std::span(x.sizes, x.ndim)), strides = contiguous_strides(dims);
   const View sizes{memory.as<char>(), dims.data(), strides.data(), x.ndim, y.dtype, x.numel};

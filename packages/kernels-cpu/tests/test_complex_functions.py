@@ -105,7 +105,13 @@ def test_variance_is_that_of_both_parts() -> None:
         np.testing.assert_allclose(
             ad.linalg.vector_norm(ad.from_numpy(z), 2.5, dim=dim).numpy(), (abs(wide) ** 2.5).sum(dim) ** 0.4, rtol=3e-6
         )
+        np.testing.assert_allclose(
+            ad.linalg.vector_norm(ad.from_numpy(z), 2, dim=dim).numpy(), (abs(wide) ** 2).sum(dim) ** 0.5, rtol=3e-6
+        )
     for size in (1e30, 1e-30):
+        np.testing.assert_allclose(
+            ad.linalg.vector_norm(ad.tensor([size, -size * 1j, 0], dtype=ad.complex64)).item(), size * 2**0.5, rtol=1e-6
+        )
         np.testing.assert_allclose(ad.std(ad.tensor([size, -size * 1j], dtype=ad.complex64)).numpy(), size, rtol=1e-6)
     assert ad.var(ad.full((1000,), 0.1 + 0.3j)).item() == 0
 
@@ -134,6 +140,8 @@ def test_along_a_dimension(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["logcumsumexp", "logsumexp"])
 def test_logarithms_of_sums_beside_infinities_are_those_of_core(name: str) -> None:
+    x = ad.full((3, 4), complex(-np.inf, 1), dtype=ad.complex64)
+    np.testing.assert_array_equal(*both(name, lambda: getattr(ad, name)(x, 1)))
     for value in (np.inf, -np.inf, np.nan, 1e30, 1j * np.inf, 1e6j):
         x = ad.tensor([1 + 1j, value, 2 - 1j, 0.5], dtype=ad.complex64)
         np.testing.assert_array_equal(*both(name, lambda x=x: getattr(ad, name)(x, 0)))
