@@ -20,6 +20,26 @@ namespace {
 
 constexpr int64_t grain = 16384;
 
+// f(x, y, first, last) for parts of the rows of x and y, of n elements each, as numbers T: where they lie, or widened a few at a time, which stay in the
+// cache of the first level, and rounded once.
+template <class T, class F> void for_rows(const View& x, const View& y, int64_t n, F&& f) {
+  constexpr int64_t cached = 4096;
+  const bool direct = x.dtype == dtype_of<T>();
+  const int64_t each = std::max<int64_t>(1, grain / n), rows = std::max<int64_t>(1, cached / n);
+  pool::parallel_for(x.numel / n, each, [&](int64_t begin, int64_t end) {
+    if (direct) return f(x.as<const T>() + begin * n, y.as<T>() + begin * n, begin, end);
+    const Buffer memory(2 * rows * n * static_cast<int64_t>(sizeof(T)));
+    T *const in = memory.as<T>(), *const out = in + rows * n;
+    for (int64_t first = begin; first < end; first += rows) {
+      const int64_t last = std::min(end, first + rows), count = (last - first) * n, step = 1;
+      const auto part = [&](void* data, DType type) { return View{static_cast<char*>(data), &count, &step, 1, type, count}; };
+      cast(part(in, dtype_of<T>()), part(x.data + first * n * itemsize(x.dtype), x.dtype));
+      f(static_cast<const T*>(in), out, first, last);
+      cast(part(y.data + first * n * itemsize(y.dtype), y.dtype), part(out, dtype_of<T>()));
+    }
+  });
+}
+
 // The sizes that `dims`, the last ones, cover; 0 if they are others.
 int64_t trailing(const View& x, const Dims& dims) {
   int64_t n = 1;
@@ -84,17 +104,16 @@ template <bool centred> void standardise_kernel(const Launch& l) {
   plain = plain && spread.groups;
   for (size_t k = 2; k < l.x.size(); k++) plain = plain && l.x[k].ndim == x.ndim && std::equal(l.x[k].sizes, l.x[k].sizes + x.ndim, l.x[1].sizes);
   if (!plain) return reference(l);
-  with_dense(x, l.y[0], [&](const View& in, const View& out) {
-    std::vector<Dense> parameters;
-    for (size_t k = 1; k < l.x.size(); k++) parameters.emplace_back(l.x[k], in.dtype);
-    with_real(in.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      const T* weight = parameters.size() > 0 ? parameters[0].view.template as<const T>() : nullptr;
-      const T* bias = parameters.size() > 1 ? parameters[1].view.template as<const T>() : nullptr;
-      T *mean = l.y[1].as<T>(), *square = l.y[centred ? 2 : 1].as<T>();
-      pool::parallel_for(x.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-        isa::call<StandardiseRows<centred, T>>(in.as<const T>() + begin * n, weight, bias, spread, begin, out.as<T>() + begin * n, mean + begin, square + begin, n, end - begin, static_cast<T>(a.eps));
-      });
+  const Contiguous in(x);
+  std::vector<Dense> parameters;
+  for (size_t k = 1; k < l.x.size(); k++) parameters.emplace_back(l.x[k], widened(x.dtype));
+  with_real(widened(x.dtype), [&](auto zero) {
+    using T = decltype(zero);
+    const T* weight = parameters.size() > 0 ? parameters[0].view.template as<const T>() : nullptr;
+    const T* bias = parameters.size() > 1 ? parameters[1].view.template as<const T>() : nullptr;
+    T *mean = l.y[1].as<T>(), *square = l.y[centred ? 2 : 1].as<T>();
+    for_rows<T>(in.view(), l.y[0], n, [&](const T* from, T* to, int64_t first, int64_t last) {
+      isa::call<StandardiseRows<centred, T>>(from, weight, bias, spread, first, to, mean + first, square + first, n, last - first, static_cast<T>(a.eps));
     });
   });
 }
@@ -306,13 +325,13 @@ template <class T> struct AffineChannels {
     for (int64_t i = 0; i < n; i++) y[i] = (x[i] - mean[i]) * factor[i] + bias[i];
   }
 };
-template <class T> void affine(const Lines& l, const T* x, T* y, const T* mean, const T* factor, const T* bias) {
-  const int64_t channels = l.n, rows = l.inner == 1 ? l.outer : l.outer * channels, n = l.inner == 1 ? channels : l.inner;
-  pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; r++) {
+template <class T> void affine(const Lines& l, const View& x, const View& y, const T* mean, const T* factor, const T* bias) {
+  const int64_t channels = l.n, n = l.inner == 1 ? channels : l.inner;
+  for_rows<T>(x, y, n, [&](const T* from, T* to, int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; r++, from += n, to += n) {
       const int64_t c = r % channels;
-      if (l.inner == 1) isa::call<AffineChannels<T>>(x + r * n, y + r * n, mean, factor, bias, n);
-      else isa::call<AffineRow<T>>(x + r * n, y + r * n, mean[c], factor[c], bias[c], n);
+      if (l.inner == 1) isa::call<AffineChannels<T>>(from, to, mean, factor, bias, n);
+      else isa::call<AffineRow<T>>(from, to, mean[c], factor[c], bias[c], n);
     }
   });
 }
@@ -327,20 +346,19 @@ void batch_norm_kernel(const Launch& l) {
   if (!plain) return reference(l);
   const Lines lines(x, kept);
   const int64_t channels = lines.n;
-  with_dense(x, l.y[0], [&](const View& in, const View& out) {
-    std::vector<Dense> parameters;
-    for (size_t k = 1; k < l.x.size(); k++) parameters.emplace_back(l.x[k], in.dtype);
-    with_real(in.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      T *mean = l.y[1].as<T>(), *square = l.y[2].as<T>();
-      moments(in, a.dims, 0, mean, square, channels);
-      std::vector<T> factor(static_cast<size_t>(channels)), bias(static_cast<size_t>(channels), T(0));
-      for (size_t c = 0; c < factor.size(); c++) {
-        factor[c] = 1 / std::sqrt(square[c] + static_cast<T>(a.eps)) * (parameters.size() > 0 ? parameters[0].view.template as<const T>()[c] : T(1));
-        if (parameters.size() > 1) bias[c] = parameters[1].view.template as<const T>()[c];
-      }
-      affine<T>(lines, in.as<const T>(), out.as<T>(), mean, factor.data(), bias.data());
-    });
+  const Contiguous in(x);
+  std::vector<Dense> parameters;
+  for (size_t k = 1; k < l.x.size(); k++) parameters.emplace_back(l.x[k], widened(x.dtype));
+  with_real(widened(x.dtype), [&](auto zero) {
+    using T = decltype(zero);
+    T *mean = l.y[1].as<T>(), *square = l.y[2].as<T>();
+    moments(in.view(), a.dims, 0, mean, square, channels);
+    std::vector<T> factor(static_cast<size_t>(channels)), bias(static_cast<size_t>(channels), T(0));
+    for (size_t c = 0; c < factor.size(); c++) {
+      factor[c] = 1 / std::sqrt(square[c] + static_cast<T>(a.eps)) * (parameters.size() > 0 ? parameters[0].view.template as<const T>()[c] : T(1));
+      if (parameters.size() > 1) bias[c] = parameters[1].view.template as<const T>()[c];
+    }
+    affine<T>(lines, in.view(), l.y[0], mean, factor.data(), bias.data());
   });
 }
 
