@@ -119,11 +119,11 @@ template <class T> const T* dense(const View& x, std::vector<char>& memory) {
 }
 
 // The largest element of a window; of equal ones the first stays, NaN always enters.
-template <class T> int64_t largest_of(const Planes& planes, const T* p, const Range (&r)[3]) {
+template <class C, class T> int64_t largest_of(const Planes& planes, const T* p, const Range (&r)[3]) {
   int64_t best = (r[0].first * planes.in[1] + r[1].first) * planes.in[2] + r[2].first;
-  T largest = p[best];
+  C largest = static_cast<C>(p[best]);
   planes.for_elements(r, [&](int64_t at) {
-    const T v = p[at];
+    const C v = static_cast<C>(p[at]);
     if (!(v > largest) && v == v) return;
     largest = v;
     best = at;
@@ -139,7 +139,7 @@ void max_pool_kernel(const Launch& l) {
     const T* x = dense<T>(l.x[0], memory);
     planes.for_windows([&](int64_t plane, int64_t number, const Range (&r)[3]) {
       const T* p = x + plane * planes.in_plane();
-      const int64_t best = largest_of(planes, p, r);
+      const int64_t best = largest_of<T>(planes, p, r);
       l.y[0].as<T>()[number] = p[best];
       if (l.y[1].numel) l.y[1].as<int64_t>()[number] = best;
     });
@@ -154,30 +154,37 @@ template <class C> void set_starts(std::vector<int64_t>& at, C sample, int64_t s
   for (int64_t i = 0; i + 1 < count; i++) at.push_back(static_cast<int64_t>((sample + static_cast<C>(i)) * step) - static_cast<int64_t>(sample * step));
   at.push_back(size - window);
 }
-void fractional_max_pool_kernel(const Launch& l) {
+// Of numbers as they are stored, since windows read a part of them; they are compared as C.
+template <class T, class C> void fractional_max_pool_of(const Launch& l) {
   const Window& w = l.attrs.as<Window>();
   const Planes planes(sizes_of(l.x[0]), sizes_of(l.y[0]), w);
   const int64_t n = w.kernel.size();
-  in_real(l, [&](auto tag, const Launch& l) {
-    using T = typename decltype(tag)::type;
-    std::vector<char> memory, numbers;
-    const T *x = dense<T>(l.x[0], memory), *samples = dense<T>(l.x[1], numbers);
-    std::vector<int64_t> at[3] = {{0}, {0}, {0}};
-    for (int64_t plane = 0, number = 0; plane < planes.count; plane++) {
-      for (int64_t d = 3 - n; d < 3; d++) {
-        const int64_t k = d - (3 - n), which = n == 2 ? 1 - k : k;   // PyTorch draws for the width of an image first, and for a volume in the order of its dimensions
-        set_starts(at[d], samples[plane * n + which], planes.in[d], planes.kernel[d], planes.out[d]);
-      }
-      for (const int64_t a : at[0])
-        for (const int64_t b : at[1])
-          for (const int64_t c : at[2]) {
-            const Range r[3] = {{a, a + planes.kernel[0], 0}, {b, b + planes.kernel[1], 0}, {c, c + planes.kernel[2], 0}};
-            const int64_t best = largest_of(planes, x + plane * planes.in_plane(), r);
-            l.y[0].as<T>()[number] = x[plane * planes.in_plane() + best];
-            l.y[1].as<int64_t>()[number++] = best;
-          }
+  std::vector<char> memory, numbers;
+  const T *x = dense<T>(l.x[0], memory), *samples = dense<T>(l.x[1], numbers);
+  std::vector<int64_t> at[3] = {{0}, {0}, {0}};
+  for (int64_t plane = 0, number = 0; plane < planes.count; plane++, x += planes.in_plane()) {
+    for (int64_t d = 3 - n; d < 3; d++) {
+      const int64_t k = d - (3 - n), which = n == 2 ? 1 - k : k;   // PyTorch draws for the width of an image first, and for a volume in the order of its dimensions
+      set_starts(at[d], static_cast<C>(samples[plane * n + which]), planes.in[d], planes.kernel[d], planes.out[d]);
     }
-  });
+    for (const int64_t a : at[0])
+      for (const int64_t b : at[1])
+        for (const int64_t c : at[2]) {
+          const Range r[3] = {{a, a + planes.kernel[0], 0}, {b, b + planes.kernel[1], 0}, {c, c + planes.kernel[2], 0}};
+          const int64_t best = largest_of<C>(planes, x, r);
+          l.y[0].as<T>()[number] = x[best];
+          l.y[1].as<int64_t>()[number++] = best;
+        }
+  }
+}
+void fractional_max_pool_kernel(const Launch& l) {
+  switch (l.x[0].dtype) {
+    case DType::float32: return fractional_max_pool_of<float, float>(l);
+    case DType::float64: return fractional_max_pool_of<double, double>(l);
+    case DType::float16: return fractional_max_pool_of<Half, float>(l);
+    case DType::bfloat16: return fractional_max_pool_of<BFloat16, float>(l);
+    default: fail(ErrorKind::not_implemented, l.op, ": not implemented for ", l.x[0].dtype);
+  }
 }
 
 int64_t divisor_of(const Averaging& a, const Range (&r)[3]) {
