@@ -2553,6 +2553,11 @@ def _make_shared(nbytes: _int) -> Tensor:
 def _map_shared(descriptor: _int, nbytes: _int) -> Tensor:
     """Memory that another process made; takes the descriptor over."""
 
+class _Shown:
+
+    @property
+    def __array_struct__(self) -> Any: ...
+
 def from_numpy(array: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array."""
 

@@ -30,26 +30,39 @@ nb::handle found_once(PyObject*& found, const char* module, const char* name) {
   return found;
 }
 
-// numpy.frombuffer-like view of a tensor's memory: through __array_interface__, which keeps the holder alive.
+// A tensor's memory as NumPy asks about it: the fields of its PyArrayInterface, and what keeps the memory.
+struct Shown {
+  int two = 2, ndim;
+  char kind;
+  int size, flags;
+  intptr_t *sizes, *strides;
+  void* data;
+  PyObject* descriptor = nullptr;
+  Tensor tensor;
+  Dims steps;   // bytes
+
+  explicit Shown(Tensor t) : ndim(t.dim()), kind("buuuuiiiiffffcc"[static_cast<int>(t.dtype())]), size(static_cast<int>(itemsize(t.dtype()))), tensor(std::move(t)) {
+    constexpr int aligned = 0x100, native = 0x200, writable = 0x400;
+    flags = aligned | native | writable;
+    for (int i = 0; i < ndim; i++) steps.push_back(tensor->strides[i] * size);
+  }
+};
+// The array that asks keeps the object, and so what the fields point to.
+nb::object array_struct(nb::handle self) {
+  static_assert(sizeof(intptr_t) == sizeof(int64_t));
+  Shown& x = *nb::inst_ptr<Shown>(self);
+  x.sizes = reinterpret_cast<intptr_t*>(x.tensor->sizes.data());
+  x.strides = reinterpret_cast<intptr_t*>(x.steps.data());
+  x.data = x.tensor->data;
+  return nb::steal(PyCapsule_New(&x, nullptr, nullptr));
+}
+
 nb::object array_of(const Tensor& t) {
   expect(!(t->keys & key_sparse), ErrorKind::type, "can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.");
   expect(t->storage && t.device().type == DeviceType::cpu, ErrorKind::type, "can't convert ", t.device(), " device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.");
   expect(t.dtype() != DType::bfloat16, ErrorKind::type, "Got unsupported ScalarType BFloat16");
-  constexpr const char* kind = "buuuuiiiiffffcc";
-  nb::dict interface;
-  nb::list shape, strides;
-  for (int i = 0; i < t.dim(); i++) {
-    shape.append(t.size(i));
-    strides.append(t->strides[i] * itemsize(t.dtype()));
-  }
-  interface["version"] = 3;
-  interface["shape"] = nb::tuple(shape);
-  interface["strides"] = nb::tuple(strides);
-  interface["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t->data), false);
-  interface["typestr"] = (std::string(itemsize(t.dtype()) == 1 ? "|" : "<") + kind[static_cast<int>(t.dtype())] + std::to_string(itemsize(t.dtype()))).c_str();
-  static PyObject *holders = nullptr, *as_array = nullptr;
-  nb::object holder = found_once(holders, "adjoint_core._tensor.numpy_memory", "Holder")(alias_of(t), interface);   // t itself may exchange its memory for another
-  return found_once(as_array, "numpy", "asarray")(holder);
+  static PyObject* as_array = nullptr;
+  return found_once(as_array, "numpy", "asarray")(nb::cast(Shown(alias_of(t))));   // t itself may exchange its memory for another
 }
 
 }  // namespace
@@ -139,6 +152,7 @@ Tensor from_numpy(PyObject* o, bool shares) {
 }
 
 void bind_numpy(nb::module_& m) {
+  nb::class_<Shown>(m, "_Shown").def_prop_ro("__array_struct__", &array_struct);
   m.def("from_numpy", [](nb::handle array) {
     expect(is_numpy_array(array.ptr()), ErrorKind::type, "from_numpy: expected np.ndarray (got ", type_name(array.ptr()), ")");
     return from_numpy(array.ptr());
