@@ -113,10 +113,33 @@ def test_gradients_are_clipped_by_a_norm_that_is_known() -> None:
 )
 def test_arguments_that_do_not_fit(change: dict[str, Any], error: type[Exception], words: str) -> None:
     x = ad.ones(3, 2, 4)
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=words) as caught:
         ad.nn.MultiheadAttention(4, 2)(**{"query": x, "key": x, "value": x, **change})
+    assert isinstance(caught.value, AssertionError)
     with pytest.raises(ValueError, match="embed_dim must be divisible by num_heads"):
         ad.nn.MultiheadAttention(5, 2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: ad.nn.MultiheadAttention(5, 2),
+        lambda: ad.nn.Hardtanh(2, 1),
+        lambda: ad.nn.Embedding(3, 2, padding_idx=5),
+        lambda: ad.nn.Embedding(3, 2, _weight=ad.ones(2, 2)),
+        lambda: ad.nn.Embedding.from_pretrained(ad.ones(3)),
+        lambda: ad.nn.MultiheadAttention(4, 2)(*[ad.ones(3, 2, 6)] * 3),
+    ],
+)
+def test_what_pytorch_asserts_is_an_assertion_error(wrong: Any) -> None:
+    with pytest.raises(AssertionError) as caught:
+        wrong()
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_margin_is_above_0() -> None:
+    with pytest.raises(ValueError, match="expected margin to be greater than 0, got -1"):
+        ad.nn.TripletMarginLoss(margin=-1)
 
 
 @pytest.mark.filterwarnings("ignore:Support for mismatched key_padding_mask and attn_mask")

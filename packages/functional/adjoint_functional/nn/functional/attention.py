@@ -8,6 +8,7 @@ from typing import Any
 from adjoint_core import Tensor, _core
 from adjoint_core._warnings import warn
 
+from ..asserted import AssertedShapeError, AssertedTypeError
 from .activation import softmax
 from .dropout import dropout
 
@@ -61,7 +62,7 @@ def _check_attention(
 
     def ensure(right: bool, rule: str) -> None:
         if not right:
-            raise _core.ShapeError(f"multi_head_attention_forward: {rule}")
+            raise AssertedShapeError(f"multi_head_attention_forward: {rule}")
 
     dims = query.ndim
     ensure(dims in (2, 3), f"query should be unbatched 2D or batched 3D tensor but received {dims}-D query tensor")
@@ -76,7 +77,7 @@ def _check_attention(
     ensure(dims == 2 or key.size(1) == batch, f"query has a batch of {batch}, and key one of {key.shape[1:2]}")
     for name, given in (("key_padding_mask", padding), ("attn_mask", mask)):
         if not (given is None or given.dtype is _core.bool or given.is_floating_point()):
-            raise TypeError(
+            raise AssertedTypeError(
                 f"multi_head_attention_forward: only bool and floating types of {name} are supported, got {given.dtype}"
             )
     if padding is not None and mask is not None and padding.dtype != mask.dtype:
@@ -154,7 +155,7 @@ def multi_head_attention_forward(
     length, batch, features = query.shape
     if features != embed_dim_to_check or features % num_heads:
         rule = f"expecting embedding dimension of {embed_dim_to_check}, divisible by num_heads {num_heads}, but got {features}"
-        raise _core.ShapeError(f"multi_head_attention_forward: was {rule}")
+        raise AssertedShapeError(f"multi_head_attention_forward: was {rule}")
     if static_k is not None or static_v is not None:
         raise ValueError("multi_head_attention_forward: static_k and static_v are not supported")
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else _core.chunk(in_proj_weight, 3)

@@ -9,6 +9,7 @@ from adjoint_engine import no_grad
 
 from .. import functional as F
 from .. import init
+from ..asserted import AssertedValueError
 from .linear import NonDynamicallyQuantizableLinear, parameter
 from .module import Module
 
@@ -60,7 +61,7 @@ class MultiheadAttention(Module):
                 f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
             )
         if embed_dim % num_heads:
-            raise ValueError(f"embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}")
+            raise AssertedValueError(f"embed_dim must be divisible by num_heads, got {embed_dim} and {num_heads}")
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim, self.dropout = embed_dim, num_heads, embed_dim // num_heads, dropout
         self.kdim, self.vdim = (embed_dim if n is None else n for n in (kdim, vdim))

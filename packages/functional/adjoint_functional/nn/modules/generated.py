@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import functional as F
+from ..asserted import AssertedValueError
 from .from_function import _FromFunction, layer
 
 
@@ -39,7 +40,9 @@ class _Between(_FromFunction):
 
     def _settle(self) -> None:
         if not self.max_val > self.min_val:
-            raise ValueError(f"max_val must be larger than min_val, got min_val={self.min_val} and max_val={self.max_val}")
+            raise AssertedValueError(
+                f"max_val must be larger than min_val, got min_val={self.min_val} and max_val={self.max_val}"
+            )
 
 
 class _DropoutNd(_FromFunction):

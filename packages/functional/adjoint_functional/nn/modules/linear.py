@@ -11,6 +11,7 @@ from adjoint_engine import Parameter
 
 from .. import functional as F
 from .. import init
+from ..asserted import AssertedShapeError, AssertedValueError
 from .module import Module
 
 __all__ = ["Bilinear", "Embedding", "EmbeddingBag", "Flatten", "Identity", "Linear", "PReLU", "Softmax2d", "Unflatten"]
@@ -151,9 +152,13 @@ class Embedding(Module):
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise ValueError(f"Embedding: padding_idx must be within num_embeddings ({num_embeddings}), got {padding_idx}")
+            raise AssertedValueError(
+                f"Embedding: padding_idx must be within num_embeddings ({num_embeddings}), got {padding_idx}"
+            )
         self.padding_idx = padding_idx if padding_idx is None else padding_idx % num_embeddings
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse = max_norm, norm_type, scale_grad_by_freq, sparse
+        if _weight is not None and tuple(_weight.shape) != (num_embeddings, embedding_dim):
+            raise AssertedShapeError("Shape of weight does not match num_embeddings and embedding_dim")
         given = core.empty(num_embeddings, embedding_dim, device=device, dtype=dtype) if _weight is None else _weight
         self.weight = Parameter(given, requires_grad=not _freeze)
         if _weight is None:
@@ -168,6 +173,8 @@ class Embedding(Module):
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, **kwargs: Any) -> Any:
         """The table ``embeddings`` itself, not trained if ``freeze``."""
+        if embeddings.ndim != 2:
+            raise AssertedShapeError(f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.ndim} dimensions")
         rows, size = embeddings.shape
         return cls(rows, size, padding_idx=padding_idx, _weight=embeddings, _freeze=freeze, **kwargs)
 

@@ -82,8 +82,19 @@ NLLLoss = layer("NLLLoss", F.nll_loss, "weight size_average ignore_index reduce 
 PoissonNLLLoss = layer("PoissonNLLLoss", F.poisson_nll_loss, "log_input full size_average eps reduce reduction", _OfElements)
 SmoothL1Loss = layer("SmoothL1Loss", F.smooth_l1_loss, "size_average reduce reduction beta", _OfElements, unsaid=("beta",))
 SoftMarginLoss = layer("SoftMarginLoss", F.soft_margin_loss, "size_average reduce reduction", _OfElements)
+
+
+class _OfTriplets(_OfElements):
+    """With a margin above 0."""
+
+    def _settle(self) -> None:
+        super()._settle()
+        if self.margin <= 0:
+            raise ValueError(f"{type(self).__name__}: expected margin to be greater than 0, got {self.margin} instead")
+
+
 TripletMarginLoss = layer(
-    "TripletMarginLoss", F.triplet_margin_loss, "margin p eps swap size_average reduce reduction", _OfElements, p=2.0
+    "TripletMarginLoss", F.triplet_margin_loss, "margin p eps swap size_average reduce reduction", _OfTriplets, p=2.0
 )
 
 
