@@ -153,3 +153,19 @@ def test_the_gradient_of_an_evaluated_batch_norm_leads_to_its_input(affine):
 def test_segments_reduce_by_either_name(reduce):
     x, lengths = tensor(6), ad.tensor([2, 0, 4])
     assert ad.equal(ad.segment_reduce(x, "a" + reduce, lengths=lengths), ad.segment_reduce(x, reduce, lengths=lengths))
+
+
+@pytest.mark.parametrize("mask", [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize("n", [2, 3])
+def test_cotangents_of_grid_samplers(n: int, mask: tuple[bool, bool]) -> None:
+    image = ad.randn(2, 3, *[5] * n, dtype=ad.float64).requires_grad_()
+    grid = (ad.rand(2, *[4] * n, n, dtype=ad.float64) * 2 - 1).requires_grad_()
+    sampled = ad.grid_sampler(image, grid, 0, 0, False)
+    v = ad.randn(sampled.shape, dtype=ad.float64)
+    expected = ad.autograd.grad(sampled, (image, grid), v)
+    found = getattr(ad.ops.aten, f"grid_sampler_{n}d_backward")(v, image, grid, 0, 0, False, mask)
+    with ad.inference_mode():
+        inside = getattr(ad.ops.aten, f"grid_sampler_{n}d_backward")(v, image + 0, grid, 0, 0, False, mask)
+    assert all(a is b is None or ad.equal(a, b) for a, b in zip(inside, found, strict=True))
+    for wanted, cotangent, right in zip(mask, found, expected, strict=True):
+        assert ad.allclose(cotangent, right) and not cotangent.requires_grad if wanted else cotangent is None
