@@ -216,6 +216,7 @@ def test_parameters_of_a_class_keep_it() -> None:
     assert type(p) is Logged and isinstance(p, ad.nn.Parameter) and p.is_leaf and p.requires_grad
     assert not isinstance(data, ad.nn.Parameter) and not issubclass(Logged, ad.nn.Parameter) and p.data_ptr() == data.data_ptr()
     assert list(module.parameters()) == [p] and type(p * 2) is Logged
+    assert repr(ad.nn.Parameter(ad.ones(1).as_subclass(Logged))) == "Parameter(Logged([1.], requires_grad=True))"
     ad.optim.SGD(module.parameters(), lr=1.0).step(lambda: (p * p).sum().backward())
     assert p.tolist() == [-1.0, -2.0] and not ad.nn.Parameter(data, requires_grad=False).requires_grad
     assert type(ad.nn.Parameter(ad.ones(1).as_subclass(Quiet))) is ad.nn.Parameter  # what is made of it is no Quiet either

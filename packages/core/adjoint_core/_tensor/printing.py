@@ -11,6 +11,7 @@ from .._core import Tensor
 from .compressed import shown_parts
 from .layouts import BY_COLUMNS
 from .naming import method
+from .pickles import CLASSES_ABOVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,17 +229,26 @@ def _sparse_repr(t: Tensor, prefix: str) -> str:
     return _add_suffixes(prefix + (",\n" + " " * indent).join(parts), found, indent, force_newline=t.is_sparse)
 
 
+def _owned(t: Tensor) -> bool:
+    """Whether it is a parameter of a class of a program's own."""
+    kind = CLASSES_ABOVE.get("Parameter")
+    return kind is not None and type(t) is not kind and isinstance(t, kind)
+
+
 def tensor_repr(t: Tensor, tensor_contents: str | None = None) -> str:
     """The text of `repr(t)`, with these values in place of its own if they are given."""
+    owned = _owned(t)
     prefix = "tensor(" if type(t) is Tensor or type(t).__name__ == "Parameter" else type(t).__name__ + "("
+    prefix = "Parameter(" + prefix if owned else prefix
     if tensor_contents is None and not t._storage_ptr():
         return f"{prefix}..., size={tuple(t.shape)}, dtype={t.dtype!r})"  # inside a transform: no values
     if tensor_contents is None and _core._is_sparse(t):
         return _sparse_repr(t, prefix)
     if tensor_contents is None:
         tensor_contents = "..." if t.is_meta else _tensor_str(t._alias(), len(prefix))
-    text = _add_suffixes(prefix + tensor_contents, _suffixes(t), len(prefix))
-    return "Parameter containing:\n" + text if type(t).__name__ == "Parameter" else text
+    text = _add_suffixes(prefix + tensor_contents, _suffixes(t), len(prefix)) + (")" if owned else "")
+    named = type(t).__name__ == "Parameter" or (owned and not getattr(t, "_is_param", False))
+    return "Parameter containing:\n" + text if named else text
 
 
 _str_intern = tensor_repr
