@@ -291,19 +291,27 @@ template <> struct Of<functors::Div> {
     return {r.re, r.im, !divides(x, y) | !(math::abs(p) + math::abs(q) < math::infinity<double>)};
   }
 };
-// sin(pi z) / (pi z), of the distance to the nearest whole number; a series in -(pi z)^2 where that is below 1.
+// sin w / w, and (sin w / w - cos w) / w, for w = pi z: of the distance to the nearest whole number; series in -w^2 where that is below 1.
+template <bool slope> [[gnu::always_inline]] inline Form bessel(double x, double y) {
+  constexpr double pi = 3.141592653589793;
+  const double shifted = x + math::round_magic<double>, rest = (x - (shifted - math::round_magic<double>)) * pi;
+  const auto [c, s] = circle(rest);
+  const auto [cosh, sinh] = hyperbola(y * pi);
+  const double sign = math::to_bits(shifted) & 1 ? -1 : 1;
+  const Pair w{x * pi, y * pi}, square = times(w, {-w.re, -w.im}), first = over({sign * s * cosh, sign * c * sinh}, w);
+  Pair far = first, near;
+  if constexpr (slope) {
+    far = over({first.re - sign * c * cosh, first.im + sign * s * sinh}, w);
+    near = times(w, series(square, 1 / 3., 1 / 30., 1 / 840., 1 / 45360., 1 / 3991680., 1 / 518918400., 1 / 93405312000.));
+  } else near = series(square, 1, 1 / 6., 1 / 120., 1 / 5040., 1 / 362880., 1 / 39916800., 1 / 6227020800.);
+  const bool is_near = w.re * w.re + w.im * w.im < 1;
+  return {is_near ? near.re : far.re, is_near ? near.im : far.im, is_long(y * pi) | !(math::abs(x) < 0x1p50)};
+}
 template <> struct Of<functors::Sinc> {
-  static inline Form at(double x, double y) {
-    constexpr double pi = 3.141592653589793;
-    const double shifted = x + math::round_magic<double>, rest = (x - (shifted - math::round_magic<double>)) * pi;
-    const auto [c, s] = circle(rest);
-    const auto [cosh, sinh] = hyperbola(y * pi);
-    const double sign = math::to_bits(shifted) & 1 ? -1 : 1;
-    const Pair z{x * pi, y * pi}, far = over({sign * s * cosh, sign * c * sinh}, z);
-    const Pair near = series(times(z, {-z.re, -z.im}), 1, 1 / 6., 1 / 120., 1 / 5040., 1 / 362880., 1 / 39916800., 1 / 6227020800.);
-    const bool is_near = z.re * z.re + z.im * z.im < 1;
-    return {is_near ? near.re : far.re, is_near ? near.im : far.im, is_long(y * pi) | !(math::abs(x) < 0x1p50)};
-  }
+  static inline Form at(double x, double y) { return bessel<false>(x, y); }
+};
+template <> struct Of<SincSlope> {
+  static inline Form at(double x, double y) { return bessel<true>(x, y); }
 };
 
 }  // namespace adjoint::cpu::forms

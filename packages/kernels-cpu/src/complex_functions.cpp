@@ -89,5 +89,6 @@ OF_ALL(Acos, 1) OF_ALL(Acosh, 1) OF_ALL(Asin, 1) OF_ALL(Asinh, 1) OF_ALL(Atan, 1
 OF_ALL(Log, 1) OF_ALL(Log10, 1) OF_ALL(Log1p, 1) OF_ALL(Log2, 1) OF_ALL(Pow, 2) OF_ALL(Rsqrt, 1) OF_ALL(Sigmoid, 1) OF_ALL(SigmoidDerivative, 2) OF_ALL(Silu, 1)
 OF_ALL(SiluDerivative, 2) OF_ALL(Sin, 1) OF_ALL(Sinh, 1) OF_ALL(Sqrt, 1) OF_ALL(Tan, 1) OF_ALL(Tanh, 1) OF_ALL(TanhDerivative, 2)
 OF_FLOATS(Div, 2) OF_FLOATS(Reciprocal, 1) OF_FLOATS(Sinc, 1)
+template Loop loop_by_parts<SincSlope, Complex<float>, 1>();
 
 }  // namespace adjoint::cpu

@@ -124,6 +124,7 @@ void sinc_kernel(const Launch& l) {
   const int64_t n = l.attrs.as<Order>().n;
   const bool is_short = is_half(l.x[0].dtype) || l.x[0].dtype == DType::float32;
   if (n == 0 && l.x[0].dtype == DType::complex64) return kernel_for<Sinc, 1, Cost::series, Complex<float>>(l);
+  if (n == 1 && l.x[0].dtype == DType::complex64) return kernel_for<SincSlope, 1, Cost::series, Complex<float>>(l);
   if (n == 0) return kernel_for<Sinc0, 1, Cost::series, float, double, Half, BFloat16>(l);
   if (n == 1 && is_short) return kernel_for<Sinc1, 1, Cost::series, float, Half, BFloat16>(l);
   reference(l);

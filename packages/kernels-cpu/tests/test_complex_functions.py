@@ -69,6 +69,11 @@ def test_of_two_numbers(name: str, dtype: str) -> None:
     )  # powers magnify the error of a logarithm
 
 
+def test_slope_of_sinc() -> None:
+    z = ad.from_numpy(points(9001, "complex64")).requires_grad_()
+    agree(*both("sinc", lambda: ad.autograd.grad(ad.sinc(z), z, ad.ones_like(z))[0]), "complex64")
+
+
 @pytest.mark.parametrize("exponent", [-2, -1, -0.5, 0, 0.5, 1, 2, 3, 2.25])
 def test_one_exponent(exponent: float) -> None:
     z = ad.from_numpy(points(3000, "complex64"))
