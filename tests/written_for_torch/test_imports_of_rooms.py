@@ -60,6 +60,8 @@ from torch.nn.modules.conv import _single, _pair, _triple, _reverse_repeat_tuple
 from torch.nn.modules.rnn import PackedSequence
 from torch.functional import F
 from torch._guards import detect_fake_mode
+from torch._jit_internal import _copy_to_script_wrapper
+assert _copy_to_script_wrapper(len) is len
 from torch._subclasses import FakeTensor
 from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch._tensor_str import printoptions

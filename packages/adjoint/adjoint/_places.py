@@ -42,7 +42,7 @@ _SOURCES = {
     "_VF": ".",
     "_tensor": ".",
     "utils._contextlib": "autograd.grad_mode",
-    "jit.annotations": "adjoint_functional.script_types",
+    "_jit_internal jit.annotations": "adjoint_functional.script_types",
     "testing._comparison testing._creation": "testing",
     "testing._internal testing._internal.common_utils": "adjoint_functional.test_case",
     "multiprocessing.pool": "multiprocessing",

@@ -24,3 +24,8 @@ BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = 
 
 class DeviceObjType:
     """What annotations call a device in PyTorch's scripts; nothing is an instance."""
+
+
+def _copy_to_script_wrapper(fn: Any) -> Any:
+    """A mark for PyTorch's script compiler: here the function itself."""
+    return fn
