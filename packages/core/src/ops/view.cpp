@@ -391,7 +391,9 @@ Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Stride
   const bool dense = a.x_strides.empty();
   const Dims strides = dense ? contiguous_strides(sizes) : a.x_strides;
   const int64_t start = std::min(a.offset, a.x_offset), size = std::max(a.offset + reach(a.sizes, a.strides), a.x_offset + reach(sizes, strides)) - start;
-  Tensor memory = index_add(zeros_of(v, {size}), 0, places(a.sizes, a.strides, a.offset - start, v.device()), reshape(v, {-1}));
+  Tensor memory = zeros_of(v, {size});
+  if (const Tensor view = v->keys & key_lifted ? Tensor() : as_strided(memory, a.sizes, a.strides, a.offset - start); view && !overlaps_itself(*view)) copy_(view, v);
+  else memory = index_add(memory, 0, places(a.sizes, a.strides, a.offset - start, v.device()), reshape(v, {-1}));
   if (dense && start == 0 && size == sizes.product()) return reshape(memory, sizes);
   const Tensor at = places(sizes, strides, a.x_offset - start, v.device());
   const Tensor counts = index_add(zeros({size}, v.dtype(), v.device()), 0, at, ones({at.numel()}, v.dtype(), v.device()));
