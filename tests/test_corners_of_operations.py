@@ -262,7 +262,7 @@ def test_words_that_are_no_device_are_errors_of_the_device() -> None:
         lambda: ad.tensor([1.0], device="cpu:x"),
         lambda: ad.nn.Linear(1, 1, device=""),
     ):
-        with pytest.raises(RuntimeError, match="device"):
+        with pytest.raises(RuntimeError, match="[Dd]evice"):
             make()
     with pytest.raises(TypeError):
         ad.zeros(2, device=1.5)
