@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from array import array
 
 import pytest
@@ -325,3 +326,12 @@ def test_what_has_the_shape_of_a_broadcast_stays_the_leaf_that_it_is() -> None:
     assert ad.broadcast_tensors(x, ad.ones(1))[0] is x and ad.broadcast_tensors(x, ad.ones(1))[1].shape == (2,)
     ad.distributions.Normal(x, 1.0).loc.sum().backward()
     assert ad.distributions.Normal(x, 1.0).loc.grad.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("size", [1e-44, 1e-30, 1e30, 3e38])
+def test_deviations_whose_squares_leave_the_type(size: float) -> None:
+    x = ad.tensor([[0.25, 1.0, 0.5], [0.5, 0.5, 0.5], [0.0, 0.0, 0.0]]) * size
+    expected = [statistics.stdev(row) for row in x.double().tolist()]
+    assert x.std(-1).tolist() == pytest.approx(expected, rel=1e-6, abs=1e-45)
+    assert ad.std_mean(x, -1)[0].tolist() == x.std(-1).tolist()
+    assert x.var(-1).tolist()[1:] == [0, 0]

@@ -377,6 +377,19 @@ template <bool root, class T> void variance(const View& x, const Variance& a, T*
   settle_constants(x, a.dims, means.as<T>(), y, count);
   if (root) for (int64_t i = 0; i < count; i++) y[i] = std::sqrt(y[i]);
 }
+// Whether squares of floats, or their sum, left the type where the result does not.
+template <bool root> bool left_the_type(const View& x, const Dims& dims, const float* y, int64_t count) {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), least = 1e-15f;
+  if (std::any_of(y, y + count, [](float v) { return v == infinity || (root && v > 0 && v < least); })) return true;
+  if (!root || std::find(y, y + count, 0.f) == y + count) return false;
+  const Buffer memory(2 * count * static_cast<int64_t>(sizeof(float)));
+  float *largest = memory.as<float>(), *smallest = largest + count;
+  reduce<Largest, Same, float>(x, dims, largest);
+  reduce<Smallest, Same, float>(x, dims, smallest);
+  for (int64_t i = 0; i < count; i++)
+    if (y[i] == 0 && largest[i] > smallest[i]) return true;
+  return false;
+}
 // Of complex numbers it is the sum of those of the parts. False where squares were too large or small for the type.
 template <bool root, class T> bool variance_of_complex(const View& x, const Variance& a, T* y, int64_t count) {
   const Buffer memory(4 * count * static_cast<int64_t>(sizeof(T)));
@@ -401,8 +414,13 @@ template <bool root> void variance_kernel(const Launch& l) {
   const Variance& a = l.attrs.as<Variance>();
   widened(l, [&](DType type, const View& y) {
     const View& x = l.x[0];
-    if (type == DType::float32) variance<root>(x, a, y.as<float>(), y.numel);
-    else variance<root>(x, a, y.as<double>(), y.numel);
+    if (type == DType::float64) return variance<root>(x, a, y.as<double>(), y.numel);
+    variance<root>(x, a, y.as<float>(), y.numel);
+    if (!left_the_type<root>(x, a.dims, y.as<float>(), y.numel)) return;
+    const Dense wide(x, DType::float64);
+    const Buffer memory(y.numel * static_cast<int64_t>(sizeof(double)));
+    variance<root>(wide.view, a, memory.as<double>(), y.numel);
+    std::copy_n(memory.as<double>(), y.numel, y.as<float>());
   });
 }
 
