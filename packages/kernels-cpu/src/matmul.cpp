@@ -103,6 +103,25 @@ template <class T> void multiply_tiny(const Operand<T>& left, const Operand<T>& 
   }
 }
 
+// Few sums of many steps: threads share the steps, in parts whose number depends on the shape alone, and parts are joined in double.
+template <class T> bool multiply_deep(Matrix<const T> a, Matrix<const T> b, T* y, int64_t m, int64_t n, int64_t k) {
+  const int64_t depth = std::max<int64_t>(4096, (1 << 16) / std::max(m, n)), parts = (k + depth - 1) / depth;
+  if (std::max(m, n) > 32 || parts < 4) return false;
+  const Buffer memory(parts * m * n * static_cast<int64_t>(sizeof(T)));
+  T* const sums = memory.as<T>();
+  pool::parallel(parts, [&](int64_t part) {
+    const int64_t q = part * depth;
+    multiply<T>({a.at(0, q), a.down, a.right}, {b.at(q, 0), b.down, b.right}, {sums + part * m * n, n, 1}, m, n, std::min(depth, k - q));
+  });
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, Complex<float>>, Complex<double>, T>>;
+  for (int64_t i = 0; i < m * n; i++) {
+    Wide sum(sums[i]);
+    for (int64_t part = 1; part < parts; part++) sum = sum + Wide(sums[part * m * n + i]);
+    y[i] = static_cast<T>(sum);
+  }
+  return true;
+}
+
 template <class T> void matmul_into(const View& a, const View& b, const View& y) {
   const int64_t m = y.sizes[y.ndim - 2], n = y.sizes[y.ndim - 1], k = a.sizes[a.ndim - 1], batches = y.numel / (m * n);
   if (k == 0) {
@@ -115,6 +134,7 @@ template <class T> void matmul_into(const View& a, const View& b, const View& y)
   if constexpr (!std::is_integral_v<T>)
     if (TinyMatmul<T>::serves(m, n, k, rows_dense(right.at(y, 0), n)))
       return pool::parallel_for(batches, grain, [&](int64_t first, int64_t last) { multiply_tiny(left, right, y, first, last, k); });
+  if (batches == 1 && p.count == 1 && multiply_deep<T>(left.at(y, 0), right.at(y, 0), y.as<T>(), m, n, k)) return;
   pool::parallel_for(batches * p.count, p.count > 1 ? 1 : grain, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; i++) {
       const int64_t batch = p.count == 1 ? i : i / p.count;
