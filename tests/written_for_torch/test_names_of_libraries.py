@@ -400,7 +400,7 @@ def test_optimizers_keep_what_libraries_put_into_their_state():
 def test_the_device_without_memory():
     meta = ad.device("meta")
     assert (str(meta), repr(meta), meta.type, meta.index) == ("meta", "device(type='meta')", "meta", None)
-    assert meta == ad.device("meta:0") == ad.device(meta) and meta != ad.device("cpu") and ad.ones(1).device != meta
+    assert meta == ad.device(meta) and meta not in (ad.device("cpu"), ad.device("meta:0")) and ad.ones(1).device != meta
     assert hash(meta) == hash(ad.device("meta")) and pickle.loads(pickle.dumps(meta)) == meta
     with ad.device("cpu") as device:
         assert ad.ones(1).device == device
