@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from array import array
+from typing import Any
 
 import pytest
 
@@ -335,3 +336,17 @@ def test_deviations_whose_squares_leave_the_type(size: float) -> None:
     assert x.std(-1).tolist() == pytest.approx(expected, rel=1e-6, abs=1e-45)
     assert ad.std_mean(x, -1)[0].tolist() == x.std(-1).tolist()
     assert x.var(-1).tolist()[1:] == [0, 0]
+
+
+def test_a_mean_of_small_integers_whose_count_wraps() -> None:
+    x, index = ad.zeros(1, dtype=ad.int8), ad.zeros(130, dtype=ad.int64)
+    assert x.index_reduce(0, index, ad.ones(130, dtype=ad.int8), "mean").tolist() == [1]
+
+
+@pytest.mark.parametrize("lies", [lambda a: a.t(), lambda a: a[1:], lambda a: a[::2]])
+def test_as_strided_of_complex_numbers_that_are_not_dense(lies: Any) -> None:
+    def gradient(dtype: Any) -> Any:
+        x = lies(ad.zeros(4, 4, dtype=dtype)).detach().requires_grad_()
+        return ad.autograd.grad(ad.as_strided(x, (2, 2), (4, 1), 5).sum().real, x)[0]
+
+    assert ad.equal(gradient(ad.complex64).real, gradient(ad.float32))

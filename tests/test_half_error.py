@@ -87,7 +87,7 @@ WITHOUT = {
         get_num_interop_threads is_distributed set_default_tensor_type set_flush_denormal set_num_interop_threads
         are_deterministic_algorithms_enabled get_default_device get_deterministic_debug_mode
         is_deterministic_algorithms_warn_only_enabled set_default_device set_deterministic_debug_mode use_deterministic_algorithms
-        broadcast_shapes can_cast compile device_generator get_default_dtype get_float32_matmul_precision get_num_threads get_rng_state
+        broadcast_shapes can_cast compile device_generator get_default_dtype get_device_module get_float32_matmul_precision get_num_threads get_rng_state
         initial_seed is_anomaly_check_nan_enabled is_anomaly_enabled is_complex is_conj is_floating_point is_grad_enabled
         is_inference is_inference_mode_enabled is_neg is_nonzero is_same_size is_signed is_storage is_tensor is_warn_always_enabled
         load manual_seed numel promote_types random_states result_type save seed set_default_dtype set_float32_matmul_precision

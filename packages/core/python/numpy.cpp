@@ -48,9 +48,8 @@ struct Shown {
   }
 };
 // The array that asks keeps the object, and so what the fields point to.
-nb::object array_struct(nb::handle self) {
+nb::object array_struct(Shown& x) {
   static_assert(sizeof(intptr_t) == sizeof(int64_t));
-  Shown& x = *nb::inst_ptr<Shown>(self);
   x.sizes = reinterpret_cast<intptr_t*>(x.tensor->sizes.data());
   x.strides = reinterpret_cast<intptr_t*>(x.steps.data());
   x.data = x.tensor->data;

@@ -39,13 +39,13 @@ template <class T> struct Panel {
   }
 
  private:
-  // |re| + |im|, as LAPACK has it. The bits of numbers that are not negative are in their order, NaN behind all others.
+  // |re| + |im|, as LAPACK has it. The bits of numbers that are not negative are in their order; NaN, of which there are many, is one behind all others.
   [[gnu::always_inline]] static inline Bits size_of(const R* column, int64_t r, int64_t m) {
     R size = column[r] < 0 ? -column[r] : column[r];
     if constexpr (parts == 2) size += column[m + r] < 0 ? -column[m + r] : column[m + r];
     Bits bits;
     __builtin_memcpy(&bits, &size, sizeof(R));
-    return bits & std::numeric_limits<Bits>::max();
+    return size == size ? bits & std::numeric_limits<Bits>::max() : std::numeric_limits<Bits>::max();
   }
   // The first of the largest from row j on.
   [[gnu::always_inline]] static inline int64_t largest(const R* column, int64_t j, int64_t m) {
@@ -66,7 +66,16 @@ template <class T> struct Panel {
       const R pivot = column[j];
       for (int64_t r = j + 1; r < m; r++) column[r] /= pivot;
     } else {
-      const T reciprocal = T(1) / T(column[j], column[m + j]);
+      const T pivot(column[j], column[m + j]);
+      const R size = (pivot.re < 0 ? -pivot.re : pivot.re) + (pivot.im < 0 ? -pivot.im : pivot.im);
+      if (size < 4 * std::numeric_limits<R>::min()) {   // whose reciprocal may be infinite
+        for (int64_t r = j + 1; r < m; r++) {
+          const T q = T(column[r], column[m + r]) / pivot;
+          column[r] = q.re, column[m + r] = q.im;
+        }
+        return;
+      }
+      const T reciprocal = T(1) / pivot;
       for (int64_t r = j + 1; r < m; r++) {
         const R re = column[r], im = column[m + r];
         column[r] = re * reciprocal.re - im * reciprocal.im, column[m + r] = re * reciprocal.im + im * reciprocal.re;

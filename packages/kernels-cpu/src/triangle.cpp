@@ -130,6 +130,35 @@ template <class T> struct HasRoom {
     }
   }
 };
+// The largest number of a triangle, whose rows lie so many apart in memory.
+template <class T> struct LargestOfTriangle {
+  using R = real_t<T>;
+  template <int W> [[gnu::always_inline]] static inline void run(const R* a, int64_t down, int64_t n, bool lower, R* largest) {
+    using Bits = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
+    Bits most = 0;
+    for (int64_t i = 0; i < n; i++, a += down)
+      for (int64_t j = lower ? 0 : i * parts<T>; j < (lower ? i + 1 : n) * parts<T>; j++) {
+        Bits bits;
+        __builtin_memcpy(&bits, a + j, sizeof bits);
+        bits &= std::numeric_limits<Bits>::max();
+        most = bits > most ? bits : most;
+      }
+    __builtin_memcpy(largest, &most, sizeof most);
+  }
+};
+// Whether neither the triangle nor a division by its diagonal makes numbers much larger or smaller.
+template <class T> bool is_moderate(Matrix<const T> a, bool upper, bool unit, int64_t n) {
+  using R = real_t<T>;
+  constexpr R bound = 1 << 20;
+  R largest;
+  isa::call<LargestOfTriangle<T>, const R*, int64_t, int64_t, bool, R*>(reinterpret_cast<const R*>(a.data), (a.right == 1 ? a.down : a.right) * parts<T>, n, upper != (a.right == 1), &largest);
+  bool good = largest <= bound;
+  for (int64_t i = 0; i < n && !unit; i++) {
+    const R* const d = reinterpret_cast<const R*>(a.at(i, i));
+    good = good && std::fabs(d[0]) + (parts<T> == 2 ? std::fabs(d[parts<T> - 1]) : R(0)) >= 1 / bound;
+  }
+  return good;
+}
 template <class T> bool has_room(Matrix<T> x, int64_t n, int64_t k) {
   using R = real_t<T>;
   bool all = true;
@@ -150,6 +179,17 @@ template <class T> bool is_scaled(Matrix<const T> a, int64_t n) {
   return true;
 }
 
+// Row by row.
+template <class T> void substitute(Matrix<const T> a, bool upper, bool unit, Matrix<T> x, int64_t n, int64_t k) {
+  for (int64_t done = 0; done < n; done++) {
+    const int64_t i = upper ? n - 1 - done : done, from = upper ? i + 1 : 0;
+    T* const row = x.at(i, 0);
+    for (int64_t q = from; q < from + done; q++)
+      for (int64_t j = 0; j < k; j++) row[j] = row[j] - *a.at(i, q) * *x.at(q, j);
+    for (int64_t j = 0; j < k && !unit; j++) row[j] = row[j] / *a.at(i, i);
+  }
+}
+
 // Of rows and columns alike in the other order, in which an upper triangle is a lower one.
 template <class T> Matrix<T> reversed(Matrix<T> a, int64_t rows, int64_t columns) { return {a.at(rows - 1, columns - 1), -a.down, -a.right}; }
 
@@ -157,6 +197,10 @@ template <class T> Matrix<T> reversed(Matrix<T> a, int64_t rows, int64_t columns
 template <class T> void solve_block(Matrix<const T> a, bool upper, bool unit, Matrix<T> x, int64_t rows, int64_t k, real_t<T>* panels) {
   using R = real_t<T>;
   constexpr int64_t width = Strip<R>::width, by = parts<T> * width;
+  if (!unit && !is_scaled(a, rows)) {
+    negate(x, rows, k);
+    return substitute(a, upper, unit, x, rows, k);
+  }
   alignas(64) R strip[Strip<R>::deepest * width];
   const int64_t whole = (rows + 7) / 8 * 8;
   isa::call<Panels<T>, Matrix<const T>, int64_t, bool, R*>(upper ? reversed(a, rows, rows) : a, rows, unit, panels);
@@ -179,7 +223,7 @@ template <class T> void solve_columns(Matrix<const T> a, bool upper, bool unit, 
   const int64_t block = std::min(k < few ? 32 : deepest, n), whole = (block + 7) / 8 * 8;
   const Scratch<T> panels(whole * (whole + 8) / 2 + (k < few ? block * k : 0));
   T* const more = panels + whole * (whole + 8) / 2;
-  const Flushed flushed(n > 32 && has_room(x, n, k));
+  const Flushed flushed(n > 32 && has_room(x, n, k) && is_moderate(a, upper, unit, n));
   for (int64_t done = 0; done < n; done += block) {
     const int64_t rows = std::min(block, n - done), i = upper ? n - done - rows : done, from = upper ? i + rows : 0;
     const Matrix<T> own = {x.at(i, 0), x.down, 1};
@@ -195,22 +239,11 @@ template <class T> void solve_columns(Matrix<const T> a, bool upper, bool unit, 
   }
 }
 
-// Row by row.
-template <class T> void substitute(Matrix<const T> a, bool upper, bool unit, Matrix<T> x, int64_t n, int64_t k) {
-  for (int64_t done = 0; done < n; done++) {
-    const int64_t i = upper ? n - 1 - done : done, from = upper ? i + 1 : 0;
-    T* const row = x.at(i, 0);
-    for (int64_t q = from; q < from + done; q++)
-      for (int64_t j = 0; j < k; j++) row[j] = row[j] - *a.at(i, q) * *x.at(q, j);
-    for (int64_t j = 0; j < k && !unit; j++) row[j] = row[j] / *a.at(i, i);
-  }
-}
-
 }  // namespace
 
 template <class T> void solve_triangle(Matrix<const T> a, bool upper, bool unit, Matrix<T> x, int64_t n, int64_t k, bool negative) {
   constexpr int64_t each = 192, little = 12 * 12 * 4;   // columns; steps that are done sooner than memory for more would be there
-  if (n * n * k > little && (unit || is_scaled(a, n))) {
+  if (n * n * k > little) {
     if (!negative) negate(x, n, k);
     return pool::parallel_for((k + each - 1) / each, std::max<int64_t>(1, (1 << 16) / (n * n * std::min(k, each))), [&](int64_t first, int64_t last) {
       for (int64_t j = first * each; j < std::min(last * each, k); j += each) solve_columns<T>(a, upper, unit, {x.at(0, j), x.down, 1}, n, std::min(each, k - j));

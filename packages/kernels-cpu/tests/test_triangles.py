@@ -82,6 +82,47 @@ def test_the_first_of_the_largest_is_the_pivot_and_nan_is_no_zero() -> None:
     assert linalg.det(a).isnan() and linalg.inv_ex(ad.zeros(40, 40)).info == 1
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [3, 9, 40])
+def test_complex_numbers_of_two_nans_are_no_harm(n: int, dtype: str) -> None:
+    """Sums of different NaNs have the bits of either."""
+    a = np.ones((n, n), dtype)
+    other = np.array([0x7FC007A2], "uint32").view("float32")
+    a.real, a.imag = other, np.nan
+    a.imag[0], a.real[0] = other, np.nan
+    assert ad.from_numpy(a).isnan().all()
+    pivots = linalg.lu_factor_ex(ad.from_numpy(a)).pivots
+    assert (pivots >= ad.arange(1, n + 1)).all() and (pivots <= n).all()
+
+
+@pytest.mark.parametrize("dtype, size", [("complex64", 1e-39), ("complex128", 1e-310), ("float32", 1e-39)])
+def test_pivots_below_the_normal_numbers(dtype: str, size: float) -> None:
+    a = numbers(np.random.default_rng(0), (20, 20), dtype) * np.array(size, dtype)
+    x = linalg.solve(ad.from_numpy(a), ad.from_numpy(a @ np.ones((20, 1), dtype))).numpy()
+    assert np.abs(x - 1).max() < 1e-2
+
+
+def test_results_that_matter_are_not_lost() -> None:
+    """Numbers below the normal ones stay where a triangle makes them large again, or the solution is as small."""
+    a, b = ad.eye(40), ad.zeros(40, 1)
+    a[1, 0], a[2, 1], a[3, 2], b[0, 0] = -1e-20, -1e-20, -1e38, 1
+    assert linalg.solve_triangular(a, b, upper=False)[3].item() == pytest.approx(1e-2, rel=1e-4)
+    assert linalg.solve_triangular(a.T, b.flip(0), upper=True).isfinite().all()
+    small = linalg.solve_triangular(ad.eye(40) * 4e37, ad.full((40, 1), 0.1), upper=False)
+    assert small.tolist() == pytest.approx(np.full((40, 1), 2.5e-39), rel=1e-4)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("k", [3, 60])
+def test_a_bad_block_among_good_ones(k: int, upper: bool) -> None:
+    rng = np.random.default_rng(4)
+    a, b = numbers(rng, (400, 400), "float32") / 40 + 2 * np.eye(400, dtype="float32"), numbers(rng, (400, k), "float32")
+    a[200, 200], b[200] = 1e-40, 0
+    a[200, :200] = a[200, 201:] = 0
+    x = linalg.solve_triangular(ad.from_numpy(a), ad.from_numpy(b), upper=upper).numpy()
+    assert residual(np.triu(a) if upper else np.tril(a), x, b) < 500
+
+
 @pytest.mark.parametrize("size", [1e-41, 1e-39, 3e38])
 def test_a_diagonal_without_good_reciprocals_is_divided_by(size: float) -> None:
     a = np.eye(40, dtype="float32") * np.float32(size)

@@ -265,8 +265,9 @@ Tensor combined(const Tensor& start, int dim, const Tensor& index, const Tensor&
   if (how == Combine::sum) return update(op_scatter_add, x, others, Dim{dim});
   const Tensor total = apply(op_scatter_add, {x, index, source}, Dim{dim});
   const Tensor before = full(start.sizes(), include_self ? 1 : 0, real_of(start.dtype()), start.device()), one = ones({}, before.dtype(), start.device());
-  const Tensor counted = maximum(scatter_add(before, dim, index, expand(one, index.sizes())), one);
-  return is_integral(total.dtype()) ? floor_divide(total, counted) : total / counted;
+  const Tensor count = scatter_add(before, dim, index, expand(one, index.sizes()));
+  if (!is_integral(total.dtype())) return total / maximum(count, one);
+  return floor_divide(total, where(eq(count, wrapped(0)), one, count));   // a count that wrapped, as the sum did, stays
 }
 
 Tensor index_with(const Op& op, const Tensor& x, int64_t dim, const Tensor& index, const Tensor& source) {

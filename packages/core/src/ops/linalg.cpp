@@ -250,8 +250,6 @@ Tensor addr(const Tensor& c, const Tensor& a, const Tensor& b, const Scalar& bet
   const Tensor x[] = {c, a, b};
   if (beta.is_zero() || !is_differentiable(result_type(x))) return scaled_sum(c, outer(a, b), beta, alpha);
   expect_vectors(a, b);
-  // With a history gradients of the vectors are products of a matrix and a vector, where addcmul's are sums of matrices as large as the result.
-  if ((a->keys | b->keys) & ~uint32_t(key_view) && a.dtype() == b.dtype() && a.dtype() == c.dtype()) return scaled_sum(c, matmul(unsqueeze(a, 1), unsqueeze(b, 0)), beta, alpha);
   return addcmul(is_one(beta) ? c : mul(c, wrapped(beta)), unsqueeze(a, 1), b, alpha);
 }
 namespace {

@@ -396,7 +396,8 @@ Tensor as_strided_scatter_zeros(const Tensor& v, const Dims& sizes, const Stride
   else memory = index_add(memory, 0, places(a.sizes, a.strides, a.offset - start, v.device()), reshape(v, {-1}));
   if (dense && start == 0 && size == sizes.product()) return reshape(memory, sizes);
   const Tensor at = places(sizes, strides, a.x_offset - start, v.device());
-  const Tensor counts = index_add(zeros({size}, v.dtype(), v.device()), 0, at, ones({at.numel()}, v.dtype(), v.device()));
+  const DType real = real_of(v.dtype());
+  const Tensor counts = index_add(zeros({size}, real, v.device()), 0, at, ones({at.numel()}, real, v.device()));
   return reshape(index_select(div(memory, clamp(counts, wrapped(1.0), {})), 0, at), sizes);
 }
 
