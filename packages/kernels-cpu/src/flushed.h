@@ -5,7 +5,12 @@
 #include <immintrin.h>
 #endif
 
+#include <limits>
+
 namespace adjoint::cpu {
+
+// Beside a larger number all below the normal ones are nothing, nor are they beside its rounding errors.
+template <class R> constexpr R least_with_room = std::numeric_limits<R>::min() / (std::numeric_limits<R>::epsilon() * std::numeric_limits<R>::epsilon());
 
 // While one lives, results of this thread that are smaller than every normal number are 0: many x86 processors take a hundred times as long for such
 // a number, and matrices of low rank or long products lead to millions of them. Operands are taken as they are. Other processors are as

@@ -39,10 +39,11 @@ template <class T> struct Panel {
   }
 
  private:
-  // |re| + |im|, as LAPACK has it. The bits of numbers that are not negative are in their order; NaN, of which there are many, is one behind all others.
+  // As bits: those of numbers that are not negative are in their order; NaN, of which there are many, is one behind all others.
   [[gnu::always_inline]] static inline Bits size_of(const R* column, int64_t r, int64_t m) {
-    R size = column[r] < 0 ? -column[r] : column[r];
-    if constexpr (parts == 2) size += column[m + r] < 0 ? -column[m + r] : column[m + r];
+    R size;
+    if constexpr (parts == 2) size = pivot_size(T(column[r], column[m + r]));
+    else size = pivot_size(column[r]);
     Bits bits;
     __builtin_memcpy(&bits, &size, sizeof(R));
     return size == size ? bits & std::numeric_limits<Bits>::max() : std::numeric_limits<Bits>::max();
@@ -67,8 +68,7 @@ template <class T> struct Panel {
       for (int64_t r = j + 1; r < m; r++) column[r] /= pivot;
     } else {
       const T pivot(column[j], column[m + j]);
-      const R size = (pivot.re < 0 ? -pivot.re : pivot.re) + (pivot.im < 0 ? -pivot.im : pivot.im);
-      if (size < 4 * std::numeric_limits<R>::min()) {   // whose reciprocal may be infinite
+      if (pivot_size(pivot) < 4 * std::numeric_limits<R>::min()) {   // whose reciprocal may be infinite
         for (int64_t r = j + 1; r < m; r++) {
           const T q = T(column[r], column[m + r]) / pivot;
           column[r] = q.re, column[m + r] = q.im;

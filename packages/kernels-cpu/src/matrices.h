@@ -49,6 +49,12 @@ template <class T> void conjugate(T* x, int64_t n) {
     for (int64_t i = 0; i < n; i++) x[i].im = -x[i].im;
 }
 
+// |re| + |im|, by which LAPACK chooses pivots; for kernel bodies too.
+template <class T> [[gnu::always_inline]] inline real_t<T> pivot_size(T x) {
+  if constexpr (is_complex_v<T>) return (x.re < 0 ? -x.re : x.re) + (x.im < 0 ? -x.im : x.im);
+  else return x < 0 ? -x : x;
+}
+
 // x (n, k), of dense rows.
 template <class T> void negate(Matrix<T> x, int64_t n, int64_t k) {
   using R = real_t<T>;

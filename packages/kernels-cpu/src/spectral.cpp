@@ -19,9 +19,8 @@ template <class T> bool all_finite(const T* x, int64_t n) { return std::all_of(x
 // Whether an element is so far above the least normal number that numbers below that one are nothing beside rounding errors.
 template <class T> bool has_room(const T* x, int64_t n) {
   using R = real_t<T>;
-  constexpr R least = std::numeric_limits<R>::min() / (std::numeric_limits<R>::epsilon() * std::numeric_limits<R>::epsilon());
   const auto* parts = reinterpret_cast<const R*>(x);
-  return std::any_of(parts, parts + n * static_cast<int64_t>(sizeof(T) / sizeof(R)), [](R v) { return std::fabs(v) > least; });
+  return std::any_of(parts, parts + n * static_cast<int64_t>(sizeof(T) / sizeof(R)), [](R v) { return std::fabs(v) > least_with_room<R>; });
 }
 
 // ---- groups of small matrices

@@ -1,9 +1,9 @@
 // Systems with one triangle of a matrix: blocks of rows by products of matrices, and of each block strips of columns, a panel of rows in registers.
 //
-// x holds -b at first (or the solution is the negative one): to row i is added what a's row has of the rows before it, and the sum times -1/a(i, i) is the row of the solution.
+// x holds -b at first (or the solution is the negative one): to row i is added what a's row has of the rows before it, and the sum times -1/a(i, i)
+// is the row of the solution.
 #include "triangle.h"
 
-#include <cmath>
 #include <limits>
 
 #include "flushed.h"
@@ -117,7 +117,6 @@ template <class T> struct HasRoom {
   using R = real_t<T>;
   static constexpr int64_t width = Strip<R>::width;
   template <int W> [[gnu::always_inline]] static inline void run(const R* x, int64_t down, int64_t n, int64_t columns, bool* all) {
-    constexpr R least = std::numeric_limits<R>::min() / (std::numeric_limits<R>::epsilon() * std::numeric_limits<R>::epsilon());
     R largest[width] = {};
     for (int64_t i = 0; i < n; i++, x += down)
       for (int64_t j = 0; j < columns; j++) {
@@ -126,7 +125,7 @@ template <class T> struct HasRoom {
       }
     for (int64_t j = 0; j < columns; j++) {
       const R other = largest[parts<T> == 2 ? j ^ 1 : j], size = other > largest[j] ? other : largest[j];
-      *all = *all && (size == 0 || size > least);
+      *all = *all && (size == 0 || size > least_with_room<R>);
     }
   }
 };
@@ -154,8 +153,7 @@ template <class T> bool is_moderate(Matrix<const T> a, bool upper, bool unit, in
   isa::call<LargestOfTriangle<T>, const R*, int64_t, int64_t, bool, R*>(reinterpret_cast<const R*>(a.data), (a.right == 1 ? a.down : a.right) * parts<T>, n, upper != (a.right == 1), &largest);
   bool good = largest <= bound;
   for (int64_t i = 0; i < n && !unit; i++) {
-    const R* const d = reinterpret_cast<const R*>(a.at(i, i));
-    good = good && std::fabs(d[0]) + (parts<T> == 2 ? std::fabs(d[parts<T> - 1]) : R(0)) >= 1 / bound;
+    good = good && pivot_size(*a.at(i, i)) >= 1 / bound;
   }
   return good;
 }
@@ -172,8 +170,7 @@ template <class T> bool is_scaled(Matrix<const T> a, int64_t n) {
   using R = real_t<T>;
   using Limits = std::numeric_limits<R>;
   for (int64_t i = 0; i < n; i++) {
-    const R* const d = reinterpret_cast<const R*>(a.at(i, i));
-    const R size = std::fabs(d[0]) + (parts<T> == 2 ? std::fabs(d[parts<T> - 1]) : R(0));
+    const R size = pivot_size(*a.at(i, i));
     if ((size > 0 && size < Limits::min() * 4) || (size > Limits::max() / 4 && size <= Limits::max())) return false;
   }
   return true;
