@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.nn import functional as F
 
 RANDOM = np.random.default_rng(0)
 SHAPES = [(1000, 4), (4, 1000), (70, 3, 5), (129, 16), (2, 300, 3), (640, 1)]
@@ -81,6 +83,27 @@ def test_copies(shape: tuple[int, ...], layout: str, dtype: str) -> None:
         assert np.array_equal(x.flip(d).to(ad.complex128).numpy(), np.flip(a, d))
         assert np.array_equal(ad.cat([x, x], d).to(ad.complex128).numpy(), np.concatenate([a, a], d))
         assert np.array_equal(ad.roll(x, 1, d).to(ad.complex128).numpy(), np.roll(a, 1, d))
+    assert np.array_equal(x.flip(0, -1).to(ad.complex128).numpy(), np.flip(a, (0, -1)))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "complex128"])
+def test_planes_of_a_few_elements(dtype: str) -> None:
+    x = drawn((50, 2, 3, 4), "float32").to(getattr(ad, dtype))
+    for order in itertools.permutations(range(4)):
+        assert np.array_equal(x.permute(order).contiguous().numpy(), x.numpy().transpose(order))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("layout", ["channels last", "transposed", "apart", "expanded"])
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "bilinear", "bicubic"])
+def test_images_in_other_sizes_from_where_they_lie(mode: str, layout: str, dtype: str) -> None:
+    x = drawn((3, 4, 13, 11), "float32").to(getattr(ad, dtype))
+    x = x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2) if layout == "channels last" else LAYOUTS[layout](x)
+    for size in ((3, 5), (13, 2), (1, 11), (20, 30), (2, 30)):
+        found, wanted = (F.interpolate(t, size, mode=mode) for t in (x, x.contiguous()))
+        assert ad.equal(found, wanted)
+        one, same = (F.interpolate(t, size[1], mode="linear") for t in (x[:, :, 0], x[:, :, 0].contiguous()))
+        assert ad.equal(one, same)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])

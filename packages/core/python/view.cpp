@@ -83,9 +83,8 @@ Dims ends_of_pieces(const nb::object& where, int64_t n) {
   const auto parts = nb::cast<int64_t>(given);
   expect(parts > 0, "tensor_split: number of sections must be larger than 0, got ", parts);
   expect(parts <= 1 << 24, "tensor_split: number of sections must be at most 2^24, got ", parts);
-  Dims ends;
-  int64_t at = 0;
-  for (int64_t i = 0; i + 1 < parts; i++) ends.push_back(at += n / parts + (i < n % parts));
+  Dims ends(static_cast<int>(parts - 1), 0);
+  for (int64_t i = 0, at = 0; i + 1 < parts; i++) ends[static_cast<int>(i)] = at += n / parts + (i < n % parts);
   return ends;
 }
 

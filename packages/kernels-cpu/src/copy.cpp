@@ -224,8 +224,35 @@ template <class U> bool copy_short_rows(const Rows<2>& r) {
   return true;
 }
 
-template <class U> void copy_rows(const Rows<2>& r) {
-  if (copy_short_rows<U>(r)) return;
+// Columns of x that lie side by side in reverse order are read in the order of memory, and y's rows are written from the last one.
+void straighten(Rows<2>& r, int64_t size) {
+  for (int d = 1; d < r.ndim; d++)
+    if (r.strides[1][d] == -size)
+      for (int k = 0; k < 2; k++) {
+        r.base[k] += (r.sizes[d] - 1) * r.strides[k][d];
+        r.strides[k][d] *= -1;
+      }
+}
+
+// Rows of a few elements that lie apart: a plane of them at a time.
+template <class U> bool copy_short_steps(const Rows<2>& r) {
+  constexpr int64_t few = 8, size = sizeof(U);
+  if (r.ndim < 2 || r.sizes[0] >= few || r.sizes[0] * r.sizes[1] < 2 * few || r.sizes[1] > 2 * few || r.strides[0][0] != size) return false;
+  Rows<2> planes = r;
+  planes.sizes[0] = planes.sizes[1] = 1;
+  const int64_t n = r.sizes[0], rows = r.sizes[1], *y_steps = r.strides[0], *x_steps = r.strides[1];
+  pool::parallel_for(row_count(planes), std::max<int64_t>(1, grain_bytes / (n * rows * size)), [&](int64_t first, int64_t last) {
+    walk_rows(planes, first, last, [&](char* const* p, const int64_t*, int64_t) {
+      for (int64_t j = 0; j < rows; j++)
+        for (int64_t i = 0; i < n; i++) std::memcpy(p[0] + j * y_steps[1] + i * size, p[1] + j * x_steps[1] + i * x_steps[0], sizeof(U));
+    });
+  });
+  return true;
+}
+
+template <class U> void copy_rows(Rows<2> r) {
+  if (copy_short_rows<U>(r) || copy_short_steps<U>(r)) return;
+  straighten(r, sizeof(U));
   const int64_t n = r.sizes[0], count = row_count(r), grain = grain_bytes / static_cast<int64_t>(sizeof(U));
   if (const int d = crossing(r, sizeof(U)); d > 0 && n >= 8) return copy_planes<U>(r, d);
   if (Rows<2> lines = r; find_lines(lines, sizeof(U))) return copy_lines<U>(lines);

@@ -20,10 +20,11 @@ void resized(Tensors x, const Attrs& a, Dims* out) { out[0] = ending_with(x[0].s
 void resize_kernel(const Launch& l) {
   if (l.y[0].numel == 0) return;
   const resizing::Tables<double> t(l.x[0].sizes, l.y[0].sizes, l.x[0].ndim, l.attrs.as<Resize>());
+  const resizing::Place at(t);
   Wide x(l.x[0]), y(l.y[0], true);
   parallel_for(t.planes * t.rows(), resizing::grain(t.room() + t.axis[2].out), [&](int64_t first, int64_t last) {
     std::vector<double> line(static_cast<size_t>(t.room()));
-    resizing::Forward<double>::run<16>(&t, x.data(), y.data(), line.data(), first, last);
+    resizing::Forward<double>::run<16>(&t, &at, x.data(), y.data(), line.data(), first, last);
   });
   y.give(l.y[0]);
 }

@@ -465,11 +465,9 @@ TensorVector split(const Tensor& x, int64_t size, int64_t dim) {
   const int d = wrap_dim(dim, x.dim(), "split");
   expect(x.dim() > 0, "split: expects at least a 1-dimensional tensor");
   expect(size > 0 || (size == 0 && x.size(d) == 0), "split: split_size must be positive, got ", size);
-  Dims sizes;
-  for (int64_t at = 0; at < x.size(d) || sizes.empty(); at += size) {
-    sizes.push_back(std::min(size, x.size(d) - at));
-    if (size == 0) break;
-  }
+  const int64_t n = x.size(d), pieces = n == 0 ? 1 : (n - 1) / size + 1;
+  Dims sizes(static_cast<int>(pieces), size);   // a list that grows one by one would be copied for each
+  sizes[sizes.size() - 1] = n - (pieces - 1) * size;
   return cut_into(x, sizes, d, "Split");
 }
 TensorVector chunk(const Tensor& x, int64_t n, int64_t dim) {

@@ -26,17 +26,17 @@ enum Mode { linear, nearest, cubic };
 enum Outside { zeros, border, reflection };
 constexpr int tile = 64, most = 16;   // positions; elements that one takes
 
-// x brought between low and high by mirrors, and the sign of the derivative.
+// Between 0 and span by mirrors, for r not farther than two of them, and the sign of the derivative.
+template <class C> [[gnu::always_inline]] inline C mirrored(C r, C span, C& slope) {
+  r = r < 0 ? r + 2 * span : r < 2 * span ? r : r - 2 * span;
+  slope = r > span ? -slope : r == span ? C(0) : slope;
+  return span - std::abs(r - span);
+}
+// x brought between low and high.
 template <class C> [[gnu::always_inline]] inline C reflected(C x, C low, C high, C& slope) {
   const C span = high - low;
   if (!(span > 0)) { slope = 0; return x * 0; }
-  C r = x - low;
-  if (!(r >= 0 && r < 2 * span)) {
-    r = std::fmod(r, 2 * span);
-    if (r < 0) r += 2 * span;
-  }
-  slope = r > span ? -slope : r == span ? C(0) : slope;
-  return span - std::abs(r - span) + low;
+  return mirrored(std::fmod(x - low, 2 * span), span, slope) + low;
 }
 // Into [0, size - 1], NaN to 0; no derivative at the ends and beyond them.
 template <class C> [[gnu::always_inline]] inline C clipped(C x, C last, C& slope) {
@@ -75,8 +75,9 @@ template <class C, class I> struct Tile {
   C weight[2][3][4][tile];    // [1]: of the next derivative
   I place[most][tile];
   C product[most][tile];
-  I inside[4][tile];          // of bilinear weights: 0 for what is outside, which counts 0 times, or NaN
+  I inside[4][tile];          // of plain positions: 0 for what is outside, which counts 0 times, or NaN
   int held, at[tile];         // positions with an element inside, which alone are kept, in `place` and `product`
+  C part[2][tile], slope[2][tile];   // of plain positions, which are all kept: how far behind the first element, and by how much that grows
 
   [[gnu::always_inline]] explicit Tile(const GridSample& attrs) : a(&attrs), n(attrs.sizes.size()), taps(attrs.mode == linear ? 2 : attrs.mode == cubic ? 4 : 1) {
     combinations = n == 3 ? taps * taps * taps : taps * taps;
@@ -114,9 +115,15 @@ template <class C, class I> struct Tile {
       }
     }
   }
-  // Coordinates into the image, as `outside` says.
+  // Coordinates into the image, as `outside` says. Mirrors near the image are a loop without a division.
   [[gnu::always_inline]] inline void bring_in(C* x, C* slope, C last, C edge) {
-    if (a->outside == reflection) for (int p = 0; p < count; p++) x[p] = reflected(x[p], -edge, last + edge, slope[p]);
+    if (a->outside == reflection) {
+      const C low = -edge, high = last + edge, twice = 2 * (high - low);
+      int far = !(high > low);
+      for (int p = 0; p < count; p++) far |= !(x[p] - low >= -twice && x[p] - low < 2 * twice);
+      if (far) for (int p = 0; p < count; p++) x[p] = reflected(x[p], low, high, slope[p]);
+      else for (int p = 0; p < count; p++) x[p] = mirrored(x[p] - low, high - low, slope[p]) + low;
+    }
     for (int p = 0; p < count; p++) x[p] = clipped(x[p], last, slope[p]);
   }
   // What tap k counts at the fractions t behind tap 0 (tap 1, of a cubic).
@@ -157,6 +164,46 @@ template <class C, class I> struct Tile {
     combine(n);
     keep();
   }
+  // Of an image, by the nearest elements or bilinear ones: all positions are kept, as they cost less than to choose them.
+  bool plain() const { return n == 2 && a->mode != cubic && a->orders[0] == 0 && a->orders[1] == 0; }
+  [[gnu::always_inline]] inline void set_plain(const C* g, int positions) {
+    count = held = positions;
+    I from[2][2][tile];
+    C w[2][2][tile];
+    for (int d = 0; d < 2; d++) {
+      const C size = static_cast<C>(a->sizes[d]), last = size - 1, edge = a->aligned ? C(0) : C(0.5), half = (a->aligned ? last : size) / 2;
+      const I step = d ? 1 : static_cast<I>(a->sizes[1]);
+      C x[tile];
+      for (int p = 0; p < count; p++) x[p] = (g[2 * p + 1 - d] + 1) * half - edge, slope[d][p] = half;
+      if (a->outside != zeros) bring_in(x, slope[d], last, edge);
+      const auto put = [&](int k, int p, C low, C weight) __attribute__((always_inline)) {
+        const bool there = (low >= 0) & (low < size);
+        from[d][k][p] = there ? static_cast<I>(there ? low : C(0)) * step : none;
+        w[d][k][p] = there || weight != weight ? weight : C(0);
+      };
+      if (taps == 1) for (int p = 0; p < count; p++) put(0, p, std::nearbyint(x[p]), 1);
+      else
+        for (int p = 0; p < count; p++) {
+          const C low = std::floor(x[p]), t = x[p] - low;
+          put(0, p, low, 1 - t);
+          put(1, p, low + 1, t);
+          part[d][p] = t;
+        }
+    }
+    for (int q = 0; q < combinations; q++) {
+      const int i = q / taps, j = q % taps;
+      for (int p = 0; p < count; p++) {
+        place[q][p] = from[0][i][p] + from[1][j][p];
+        inside[q][p] = place[q][p] < 0 ? 0 : place[q][p];
+        product[q][p] = w[0][i][p] * w[1][j][p];
+      }
+    }
+  }
+  // Without derivatives; whether positions are plain.
+  [[gnu::always_inline]] inline bool prepare(const C* g, int positions) {
+    if (!plain()) return set(g, positions, false), false;
+    return set_plain(g, positions), true;
+  }
   // Moves what belongs to positions with an element inside, or with NaN, to the front.
   [[gnu::always_inline]] inline void keep() {
     I inside[tile], all = 1;
@@ -170,14 +217,6 @@ template <class C, class I> struct Tile {
       held += static_cast<int>(inside[p]);
     }
     if (!all) pack();
-  }
-  [[gnu::always_inline]] inline void bring_inside() {
-    for (int q = 0; q < 4; q++)
-      for (int p = 0; p < held; p++) {
-        const bool there = place[q][p] >= 0;
-        inside[q][p] = there ? place[q][p] : 0;
-        product[q][p] = there || product[q][p] != product[q][p] ? product[q][p] : C(0);
-      }
   }
   [[gnu::always_inline]] inline void pack() {
     for (int q = 0; q < combinations; q++)
@@ -206,14 +245,14 @@ template <class C, class I> struct Forward {
     for (int64_t number = first; number < last; number++) {
       const int64_t b = number / tiles, at = number % tiles * each;
       if (at >= c->positions) continue;
-      t.set(grid + (b * c->positions + at) * t.n, c->from(at), false);
-      if (t.combinations == 4) t.bring_inside();
+      const bool plain = t.prepare(grid + (b * c->positions + at) * t.n, c->from(at));
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C* image = x + plane * c->image;
         C sum[tile], *to = y + plane * c->positions + at;
-        if (t.combinations == 4 && image[0] - image[0] == 0) {   // bilinear: elements outside are the first one, which counts 0 times
+        if (plain && image[0] - image[0] == 0) {   // elements outside are the first one, which counts 0 times
           const auto term = [&](int q, int p) __attribute__((always_inline)) { return t.product[q][p] * image[t.inside[q][p]]; };
-          for (int p = 0; p < t.held; p++) sum[p] = term(0, p) + term(1, p) + term(2, p) + term(3, p);
+          if (t.combinations == 1) for (int p = 0; p < t.held; p++) sum[p] = term(0, p);
+          else for (int p = 0; p < t.held; p++) sum[p] = term(0, p) + term(1, p) + term(2, p) + term(3, p);
         } else {
           for (int p = 0; p < t.held; p++) sum[p] = t.product[0][p] * taken(image, t.place[0][p]);
           for (int q = 1; q < t.combinations; q++)
@@ -238,13 +277,13 @@ template <class C, class I> struct Image {
     for (int64_t begin = first; begin < last;) {
       const int64_t b = begin / c->channels, end = std::min(last, (b + 1) * c->channels);
       for (int64_t at = 0; at < c->positions; at += c->each()) {
-        t.set(grid + (b * c->positions + at) * t.n, c->from(at), false);
+        const bool plain = t.prepare(grid + (b * c->positions + at) * t.n, c->from(at));
         for (int64_t plane = begin; plane < end; plane++) {
           C* image = y + plane * c->image;
           const C* from = v + plane * c->positions + at;
           for (int p = 0; p < t.held; p++)
             for (int q = 0; q < t.combinations; q++)
-              if (t.place[q][p] >= 0) image[t.place[q][p]] += t.product[q][p] * from[t.at[p]];
+              if (t.place[q][p] >= 0) image[t.place[q][p]] += t.product[q][p] * from[plain ? p : t.at[p]];
         }
       }
       begin = end;
@@ -260,17 +299,36 @@ template <class C, class I> struct Grid {
     for (int64_t number = first; number < last; number++) {
       const int64_t b = number / tiles, at = number % tiles * each;
       if (at >= c->positions) continue;
-      t.set(grid + (b * c->positions + at) * t.n, c->from(at), true);
+      const C* g = grid + (b * c->positions + at) * t.n;
+      C* const to = y + (b * c->positions + at) * t.n;
+      if (a->mode == nearest) { std::fill_n(to, c->from(at) * t.n, C(0)); continue; }
+      const bool plain = t.plain();
+      if (plain) t.set_plain(g, c->from(at));
+      else t.set(g, c->from(at), true);
       C sums[most][tile];
       for (int q = 0; q < t.combinations; q++) std::fill_n(sums[q], t.held, C(0));
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C *image = x + plane * c->image, *from = v + plane * c->positions + at;
+        if (plain) {
+          for (int p = 0; p < t.held; p++)
+            for (int q = 0; q < 4; q++) sums[q][p] += from[p] * image[t.inside[q][p]];
+          continue;
+        }
         C u[tile];
         for (int p = 0; p < t.held; p++) u[p] = from[t.at[p]];
         for (int q = 0; q < t.combinations; q++)
           for (int p = 0; p < t.held; p++) sums[q][p] += u[p] * taken(image, t.place[q][p]);
       }
-      std::fill_n(y + (b * c->positions + at) * t.n, t.count * t.n, C(0));
+      if (plain) {
+        for (int p = 0; p < t.count; p++) {
+          const auto sum = [&](int q) __attribute__((always_inline)) { return t.place[q][p] < 0 ? C(0) : sums[q][p]; };
+          const C i = t.part[0][p], j = t.part[1][p], s = sum(0), s1 = sum(1), s2 = sum(2), s3 = sum(3);
+          to[2 * p] = t.slope[1][p] * ((1 - i) * (s1 - s) + i * (s3 - s2));
+          to[2 * p + 1] = t.slope[0][p] * ((1 - j) * (s2 - s) + j * (s3 - s1));
+        }
+        continue;
+      }
+      std::fill_n(to, t.count * t.n, C(0));
       if (t.held == 0) continue;
       for (int d = 0; d < t.n; d++) {
         t.combine(d);
@@ -278,7 +336,7 @@ template <class C, class I> struct Grid {
         C total[tile] = {};
         for (int q = 0; q < t.combinations; q++)
           for (int p = 0; p < t.held; p++) total[p] += t.product[q][p] * sums[q][p];
-        for (int p = 0; p < t.held; p++) y[(b * c->positions + at + t.at[p]) * t.n + t.n - 1 - d] = total[p];
+        for (int p = 0; p < t.held; p++) to[t.at[p] * t.n + t.n - 1 - d] = total[p];
       }
     }
   }

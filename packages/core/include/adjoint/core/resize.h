@@ -81,46 +81,67 @@ template <class C> struct Tables {
   bool whole() const { return axis[2].in <= axis[2].taps * axis[2].out; }
   int64_t room() const { return whole() ? axis[2].in : axis[2].taps * axis[2].out; }
 
-  // f(first element of a line in its plane, what it counts) for each line that row r of a new plane takes.
+  // f(the place of a line, in two dimensions, what it counts) for each line that row r of a new plane takes.
   template <class F> [[gnu::always_inline]] inline void lines(int64_t r, F&& f) const {
-    const int64_t a = r / axis[1].out, b = r % axis[1].out;
+    const int64_t a = axis[1].out == 1 ? r : r / axis[1].out, b = r - a * axis[1].out;
     for (int i = 0; i < axis[0].taps; i++)
       for (int j = 0; j < axis[1].taps; j++) {
         const size_t p = static_cast<size_t>(i * axis[0].out + a), q = static_cast<size_t>(j * axis[1].out + b);
-        f((axis[0].index[p] * axis[1].in + axis[1].index[q]) * axis[2].in, axis[0].weight[p] * axis[1].weight[q]);
+        f(axis[0].index[p], axis[1].index[q], axis[0].weight[p] * axis[1].weight[q]);
       }
   }
 };
 
+// Where elements lie: planes in two dimensions, `count` of them in the inner one, and each dimension of a plane in steps.
+struct Place {
+  int64_t batch, channel, count, steps[3];
+  template <class C> explicit Place(const Tables<C>& t) : batch(0), channel(t.in()), count(t.planes), steps{t.axis[1].in * t.axis[2].in, t.axis[2].in, 1} {}
+  int64_t plane(int64_t p) const { return p < count ? p * channel : p / count * batch + p % count * channel; }
+};
+
 // Rows [first, last) of all new planes, of elements S. line: `room` elements, and a new line behind them.
 template <class C, class S = C> struct Forward {
-  template <int W> [[gnu::always_inline]] static inline void run(const Tables<C>* t, const S* x, S* y, C* line, int64_t first, int64_t last) {
+  template <int W> [[gnu::always_inline]] static inline void run(const Tables<C>* t, const Place* at, const S* x, S* y, C* line, int64_t first, int64_t last) {
     const Table<C>& c = t->axis[2];
-    const int64_t *index = c.index.data(), n = c.out, rows = t->rows(), room = t->room();
+    const int64_t *index = c.index.data(), n = c.out, rows = t->rows(), room = t->room(), step = at->steps[2];
     const C* weight = c.weight.data();
     const bool whole = t->whole(), alone = t->axis[0].taps * t->axis[1].taps == 1;
+    int64_t number = first / rows, row_of_plane = first % rows;
     for (int64_t r = first; r < last; r++) {
-      const S *plane = x + r / rows * t->in(), *only = nullptr;
+      const S *plane = x + at->plane(number), *only = nullptr;
       bool fresh = true;
-      t->lines(r % rows, [&](int64_t start, C w) __attribute__((always_inline)) {
-        const S* row = plane + start;
+      const auto add = [&](C w, auto&& element) __attribute__((always_inline)) {
+        if (fresh) for (int64_t i = 0; i < room; i++) line[i] = w * static_cast<C>(element(i));
+        else for (int64_t i = 0; i < room; i++) line[i] += w * static_cast<C>(element(i));
+      };
+      t->lines(row_of_plane, [&](int64_t i, int64_t j, C w) __attribute__((always_inline)) {
+        const S* row = plane + i * at->steps[0] + j * at->steps[1];
         if (alone) only = row;
-        else if (whole && fresh) for (int64_t i = 0; i < room; i++) line[i] = w * static_cast<C>(row[i]);
-        else if (whole) for (int64_t i = 0; i < room; i++) line[i] += w * static_cast<C>(row[i]);
-        else if (fresh) for (int64_t i = 0; i < room; i++) line[i] = w * static_cast<C>(row[index[i]]);
-        else for (int64_t i = 0; i < room; i++) line[i] += w * static_cast<C>(row[index[i]]);
+        else if (!whole) add(w, [&](int64_t e) __attribute__((always_inline)) { return row[index[e] * step]; });
+        else if (step == 1) add(w, [&](int64_t e) __attribute__((always_inline)) { return row[e]; });
+        else add(w, [&](int64_t e) __attribute__((always_inline)) { return row[e * step]; });
         fresh = false;
       });
       C* to;
       if constexpr (std::is_same_v<S, C>) to = y + r * n;
       else to = line + room;
-      for (int k = 0; k < c.taps; k++)
-        for (int64_t j = 0; j < n; j++) {
-          const C v = weight[k * n + j] * (alone ? static_cast<C>(only[index[k * n + j]]) : whole ? line[index[k * n + j]] : line[k * n + j]);
-          to[j] = k ? to[j] + v : v;
+      const auto join = [&](auto&& element) __attribute__((always_inline)) {   // of places [0, taps * n)
+        if (c.taps == 2) {
+          for (int64_t j = 0; j < n; j++) to[j] = weight[j] * element(j) + weight[n + j] * element(n + j);
+        } else {
+          for (int k = 0; k < c.taps; k++)
+            for (int64_t j = 0; j < n; j++) {
+              const C v = weight[k * n + j] * element(k * n + j);
+              to[j] = k ? to[j] + v : v;
+            }
         }
+      };
+      if (alone) join([&](int64_t e) __attribute__((always_inline)) { return static_cast<C>(only[index[e] * step]); });
+      else if (whole) join([&](int64_t e) __attribute__((always_inline)) { return line[index[e]]; });
+      else join([&](int64_t e) __attribute__((always_inline)) { return line[e]; });
       if constexpr (!std::is_same_v<S, C>)
         for (int64_t j = 0; j < n; j++) y[r * n + j] = static_cast<S>(to[j]);
+      if (++row_of_plane == rows) row_of_plane = 0, number++;
     }
   }
 };
@@ -142,10 +163,10 @@ template <class C> struct Backward {
           if (whole) line[index[k * n + j]] += share;
           else line[k * n + j] = share;
         }
-      t->lines(r % rows, [&](int64_t start, C w) __attribute__((always_inline)) {
-        C* row = plane + start;
-        if (whole) for (int64_t i = 0; i < room; i++) row[i] += w * line[i];
-        else for (int64_t i = 0; i < room; i++) row[index[i]] += w * line[i];
+      t->lines(r % rows, [&](int64_t i, int64_t j, C w) __attribute__((always_inline)) {
+        C* row = plane + (i * t->axis[1].in + j) * t->axis[2].in;
+        if (whole) for (int64_t e = 0; e < room; e++) row[e] += w * line[e];
+        else for (int64_t e = 0; e < room; e++) row[index[e]] += w * line[e];
       });
     }
   }
