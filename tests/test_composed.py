@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 import adjoint as ad
@@ -124,6 +126,11 @@ def test_logcumsumexp_keeps_the_turns_of_an_imaginary_part() -> None:
     x = ad.tensor([1 + 20j, 3 - 9j, -5 + 1j], dtype=ad.complex128)
     y = ad.logcumsumexp(x, 0)
     assert ad.allclose(y.exp(), x.exp().cumsum(0)) and y[0] == x[0] and abs((y[1] - x[1]).imag.item()) < 3.2
+
+
+def test_an_infinite_real_part_is_all_that_logcumsumexp_sees() -> None:
+    x = ad.tensor([1 + 1j, complex(math.inf, 2), 5 - 1j])
+    assert ad.logcumsumexp(x, 0).tolist() == [1 + 1j, complex(math.inf, 2), complex(math.inf, 2)]
 
 
 def test_samples_without_a_batch() -> None:

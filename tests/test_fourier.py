@@ -191,3 +191,9 @@ def test_windows_under_older_names() -> None:
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
 def test_no_lines_give_nothing(name):
     assert getattr(ad.fft, name)(ad.ones(0, 4), n=4, dim=1).shape == (0, 3 if name in ("rfft", "ihfft") else 4)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+def test_dimensions_that_are_not_there(name):
+    with pytest.raises(IndexError, match="^Dimension out of range .* but got 3"):
+        getattr(ad.fft, name)(ad.ones(4), dim=3)

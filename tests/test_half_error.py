@@ -74,11 +74,12 @@ WITHOUT = {
     "is another function that has a case, and gives positions too": """
         adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices max_pool1d_with_indices
         max_pool2d_with_indices max_pool3d_with_indices""",
-    "multiplies by a sparse matrix": "dsmm hsmm smm spmm",
+    "multiplies by a sparse matrix": "dsmm hsmm hspmm smm spmm sspaddmm",
     "makes a tensor from numbers or memory": """
         arange as_tensor asarray empty empty_like empty_strided fftfreq from_dlpack from_file from_numpy frombuffer linspace logspace range rfftfreq
         scalar_tensor sparse_bsc_tensor sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor
         sparse_csc_tensor sparse_csr_tensor tensor""",
+    "jumps from step to step": "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine",
     "layers and steps of them, of parts that have cases and round each": "gru gru_cell lstm lstm_cell norm_except_dim rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "of Python's numbers": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
     "calls what it is given": "fork wait while_loop",

@@ -255,3 +255,4 @@ def test_xlog1py_computes_in_the_type_of_both(x, y) -> None:
     common = ad.result_type(a, b) if x.is_floating_point else ad.float32
     ad.testing.assert_close(s.xlog1py(a, b), s.xlog1py(a.to(common), b.to(common)), rtol=0, atol=0)
     assert s.xlog1py(ad.ones(2), ad.tensor(0.5, dtype=ad.float64)).dtype == ad.float32
+    assert s.hermite_polynomial_h(ad.ones(2), ad.tensor(2.0, dtype=ad.float64)).dtype == ad.float32

@@ -118,3 +118,34 @@ def test_sequences_without_end_are_refused(made) -> None:
     for x in ({1: 2}, b"ab"):
         with pytest.raises((RuntimeError, TypeError)):
             ad.tensor([x])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: ad.full((), n),
+        lambda n: ad.full_like(x, n),
+        lambda n: x.new_full((2,), n),
+        lambda n: ad.arange(n),
+        lambda n: x.add(x, alpha=n),
+        lambda n: ad.tensor(n, dtype=ad.float32),
+    ],
+)
+def test_numbers_beyond_every_type_overflow(call: Callable[[int], Any]) -> None:
+    with pytest.raises(OverflowError):
+        call(10**400)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda t: ad.zeros(1, dtype=t),
+        lambda t: ad.hann_window(3, dtype=t),
+        lambda t: ad.fft.fftfreq(3, dtype=t),
+        lambda t: ad.frombuffer(bytearray(8), dtype=t),
+        lambda t: ad.nn.Linear(1, 1).to(t).weight,
+        lambda t: ad.nn.Linear(1, 1).to("cpu", dtype=t).weight,
+    ],
+)
+def test_float_is_a_type_of_double_precision(made: Callable[[Any], Any]) -> None:
+    assert made(float).dtype is ad.float64

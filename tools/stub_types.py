@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 import enum
 from typing import Any, NamedTuple, Self, TypeAlias, overload
 
-from adjoint_core._tensor.storage import Storage
+from adjoint_core._tensor.storage import UntypedStorage
+from adjoint_core._tensor.typed_storage import TypedStorage
 from adjoint_core._size import Size as Size
 
 _Number: TypeAlias = _float | _int | _bool | _complex

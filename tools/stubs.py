@@ -196,7 +196,7 @@ def layers() -> str:
 
 
 def made_names() -> str:
-    """The stub of what `adjoint` has and no file spells out: in-place functions, copies of views, typed tensors, errors of core."""
+    """The stub of what `adjoint` has and no file spells out: in-place functions, copies of views, types of tensors and memory, errors of core."""
     lines = [
         "from collections.abc import Sequence",
         "from typing import Any",
@@ -217,6 +217,8 @@ def made_names() -> str:
             lines.append(f"def {name}{signature}: ...")
         elif type(value).__name__ == "_TypeOf":
             lines.append(f"class {name}(Tensor): ...")
+        elif type(value).__name__ == "_StorageOf":
+            lines.append(f"class {name}(core.TypedStorage): ...")
         elif isinstance(value, type) and issubclass(value, Exception) and value.__module__ == "adjoint":
             lines.append(f"class {name}({value.__base__.__name__}): ...")
     return (

@@ -206,3 +206,36 @@ def test_storages_are_written_byte_by_byte() -> None:
             bytes_[at] = value
     with pytest.raises(TypeError):
         ad.UntypedStorage(4, 2)
+
+
+def test_memory_counted_in_elements():
+    x = ad.arange(4, dtype=ad.int16)
+    memory = x.storage()
+    assert isinstance(memory, ad.ShortStorage) and not isinstance(memory, (ad.IntStorage, ad.UntypedStorage))
+    assert (
+        isinstance(memory, ad.storage.TypedStorage)
+        and x.storage_type() is ad.ShortStorage
+        and memory.type().endswith(".ShortStorage")
+    )
+    assert memory.float().tolist() == [0.0, 1.0, 2.0, 3.0] and memory.short() is memory and x.untyped_storage().size() == 8
+    memory[1] = 7
+    assert x.tolist() == [0, 7, 2, 3] and repr(memory.untyped().clone()).endswith("of size 8]")
+    assert repr(memory).splitlines()[:2] == [" 0", " 7"] and f"dtype={ad.int16}" in repr(memory)
+    assert ad.FloatStorage([1, 2]).tolist() == [1.0, 2.0] and len(ad.BoolStorage(3)) == 3
+    made = ad.IntStorage.from_buffer(x.numpy().tobytes())
+    assert made.size() == 2 and ad.empty(0, dtype=ad.int16).set_(made.untyped(), 0, (4,)).tolist() == x.tolist()
+    assert ad.storage.TypedStorage(wrap_storage=x.untyped_storage(), dtype=ad.int16).data_ptr() == memory.data_ptr()
+
+
+def test_memory_of_another_size():
+    x = ad.arange(4.0)
+    assert x.untyped_storage().resize_(32).size() == 32 and x.tolist() == [0, 1, 2, 3]
+    assert x.storage().resize_(4).nbytes() == 16 and x.tolist() == [0, 1, 2, 3]
+    own = ad.FloatStorage([1, 2]).resize_(1)
+    assert own.tolist() == [1] and ad.UntypedStorage(4).resize_(0).tolist() == []
+    with pytest.raises(RuntimeError, match="needs 16 bytes"):
+        x.untyped_storage().resize_(12)
+    view = x[1:]
+    with pytest.raises(RuntimeError, match="others look"):
+        x.untyped_storage().resize_(32)
+    assert view.tolist() == [1, 2, 3]

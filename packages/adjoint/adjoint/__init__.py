@@ -156,6 +156,7 @@ _OF_ROOMS = {  # names of rooms of `functional`
     "ScriptFunction": "jit",
     "ScriptModule": "jit",
     "Stream": "streams",
+    "_addmm_activation": "nn.functional.native",
     "_chunk_cat": "tensor.segments",
     "_convert_indices_from_coo_to_csr": "tensor.index_forms",
     "_convert_indices_from_csr_to_coo": "tensor.index_forms",

@@ -44,7 +44,7 @@ _TOP = {
     "LockingLogger Node NoneType NoopLogger NumberType OperatorInfo OptionalType PyObjectType RRefType Script* SerializationStorageContext StaticModule "
     "StreamObjType StringType SymBoolType SymIntType TensorType TracingState TupleType Type UnionType Use Value import_ir_module* merge_type_* parse_* "
     "unify_type_list BenchmarkConfig BenchmarkExecutionStats ThroughputBenchmark CallStack BufferDict ModuleDict ParameterDict",
-    _QUANTIZES: "q_* qscheme quantize* int_repr dequantize empty_quantized fake_quantize_* fbgemm_* fused_moving_* choose_qparams_* int1 int2 int3 "
+    _QUANTIZES: "q_* qscheme quantize* int_repr dequantize empty_quantized fbgemm_* fused_moving_* choose_qparams_* int1 int2 int3 "
     "int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7 bits* bit",
     _OTHER_LIBRARIES: "cudnn_* miopen_* mkldnn_* batch_norm_* conv_tbc",
     "its devices are the CPU and NVIDIA's GPUs ": "*_ipu_* *_xla_* *_ipu *_xla",

@@ -19,6 +19,7 @@ from ._tensor.printing import set_printoptions as set_printoptions
 from ._tensor.sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._tensor.storage import *  # noqa: F403
 from ._tensor.typed import *  # noqa: F403
+from ._tensor.typed_storage import *  # noqa: F403
 from ._threads import get_num_threads as get_num_threads
 from ._threads import set_num_threads as set_num_threads
 from ._unique import *  # noqa: F403

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 import enum
 from typing import Any, NamedTuple, Self, TypeAlias, overload
 
-from adjoint_core._tensor.storage import Storage
+from adjoint_core._tensor.storage import UntypedStorage
+from adjoint_core._tensor.typed_storage import TypedStorage
 from adjoint_core._size import Size as Size
 
 _Number: TypeAlias = _float | _int | _bool | _complex
@@ -1782,6 +1783,14 @@ Example::
     sign=tensor(-1.),
     logabsdet=tensor(0.))"""
 
+    def smm(input: Tensor, mat2: Tensor) -> Tensor:
+        """`spmm`, as a sparse tensor.
+
+Example::
+
+    >>> ad.smm(ad.eye(2).to_sparse(), ad.ones(2, 1)).is_sparse
+    True"""
+
     def softmax(self, dim: _int, dtype: _dtype | None=None) -> Tensor:
         """exp(x) / sum(exp(x)) along a dimension, without overflow."""
 
@@ -1825,6 +1834,16 @@ Raises:
     def squeeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `squeeze` returns."""
 
+    def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float=1, alpha: _float=1) -> Tensor:
+        """`addmm` of a sparse `input` and a sparse `mat1`, as a sparse tensor.
+
+Example::
+
+    >>> eye = ad.eye(2).to_sparse()
+    >>> ad.sspaddmm(eye, eye, ad.ones(2, 2)).to_dense()
+    tensor([[2., 1.],
+            [1., 2.]])"""
+
     @overload
     def std(self, unbiased: _bool) -> Tensor:
         """The square root of the variance over `dims`; its derivative at 0 is 0."""
@@ -1855,10 +1874,13 @@ Example::
     >>> ad.stft(ad.ones(8), 4, window=ad.hann_window(4), return_complex=True).shape
     adjoint.Size([3, 9])"""
 
-    def storage(self) -> Storage:
+    def storage(self) -> TypedStorage:
         """The memory behind this tensor, counted in its elements."""
 
     def storage_offset(self) -> _int: ...
+
+    def storage_type(self) -> _type:
+        """The class that makes memory like that of this tensor."""
 
     @overload
     def stride(self) -> tuple[_int, ...]: ...
@@ -2307,6 +2329,9 @@ Example::
 
     def __xor__(self, other: Tensor | _Number) -> Tensor: ...
 
+    def _addmm_activation(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _float=1, alpha: _float=1, use_gelu: _bool=False) -> Tensor:
+        """`relu` of `addmm`, or `gelu`."""
+
     def _alias(self) -> Tensor:
         """The same memory without history."""
 
@@ -2367,6 +2392,8 @@ Example::
     def _to_dense(self) -> Tensor: ...
 
     def _to_sparse(self, sparse_dim: _int | None=None, layout: _int=0, rows: _int=1, columns: _int=1, int32: _bool=False) -> Tensor: ...
+
+    def _typed_storage(self) -> TypedStorage: ...
 
     def _values(self) -> Tensor:
         """The values as they are, without history."""

@@ -15,6 +15,8 @@ from . import _core
 from ._compose import check_all as _check_all
 from ._compose import node as _node
 from ._core import Tensor
+from ._tensor.naming import as_dtype as _as_dtype
+from ._whole import is_whole as _is_whole
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "ihfft2",
@@ -28,6 +30,7 @@ Dims = int | Sequence[int] | None
 def _scale(n: int, norm: str | None, inverse: bool) -> float:
     if norm not in (None, "forward", "backward", "ortho"):
         raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    n = int(n)  # of a tensor, in double precision
     if norm == "ortho":
         return 1 / math.sqrt(n)
     return 1 / n if (norm == "forward") != inverse else 1.0
@@ -36,6 +39,8 @@ def _scale(n: int, norm: str | None, inverse: bool) -> float:
 def _expect_dimension(x: Tensor, dim: int) -> None:
     if x.ndim == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], but got {dim})")
 
 
 def _sized(x: Tensor, n: int | None, dim: int) -> Tensor:
@@ -149,7 +154,7 @@ def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 def _plan(x: Tensor, s: Sizes, dim: Dims) -> list[tuple[int, int | None]]:
     """(dimension, size or None) of each transform."""
-    if isinstance(dim, int):
+    if _is_whole(dim):
         dim = (dim,)
     if dim is None:
         dim = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
@@ -360,7 +365,7 @@ def _in_spans(k: Tensor, span: float) -> Tensor:
 
 
 def _type_of_frequencies(name: str, dtype: Any) -> Any:
-    dtype = dtype or _core.get_default_dtype()
+    dtype = _as_dtype(dtype) or _core.get_default_dtype()
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     return dtype
@@ -393,7 +398,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, r
 
 
 def _shift(input: Tensor, dim: Dims, back: bool) -> Tensor:
-    dims = list(range(input.ndim)) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    dims = list(range(input.ndim)) if dim is None else [dim] if _is_whole(dim) else list(dim)
     shifts = [(input.size(d) + (1 if back else 0)) // 2 for d in dims]
     return _core.roll(input, shifts, dims)
 

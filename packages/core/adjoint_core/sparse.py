@@ -7,6 +7,7 @@ from typing import Any
 from . import _core
 from ._core import Tensor
 from ._tensor.sparse import sparse_coo_tensor
+from ._whole import is_whole as _is_whole
 
 __all__ = ["addmm", "mm", "sum"]
 
@@ -74,7 +75,7 @@ def sum(input: Tensor, dim: int | tuple[int, ...] | None = None, dtype: Any = No
     x = _masked(input if dtype is None else input.to(dtype)).to_sparse().coalesce()
     if dim is None:
         return x.values().sum(dtype=dtype)
-    dims = {d % x.ndim for d in ((dim,) if isinstance(dim, int) else dim)}
+    dims = {d % x.ndim for d in ((dim,) if _is_whole(dim) else dim)}
     rows = [d for d in range(x.sparse_dim()) if d not in dims]
     within = tuple(d - x.sparse_dim() + 1 for d in sorted(dims) if d >= x.sparse_dim())
     values = x.values().sum(within, dtype=dtype) if within else x.values()

@@ -96,7 +96,7 @@ bool to_dims(PyObject* o, Dims& out) {
     }
     return true;
   }
-  if (is_tensor(o) && impl_of(o)->ndim() != 0) return false;
+  if (is_tensor(o) && (impl_of(o)->ndim() > 1 || impl_of(o)->numel != 1)) return false;
   if (!one(o, v)) return false;
   out.resize(1);
   out[0] = v;
@@ -273,7 +273,7 @@ class Filling {
     if (PyLong_CheckExact(o) && !is_integral(dtype_)) s = Scalar(PyLong_AsDouble(o));   // however large
     else if (!to_scalar(o, s)) expect_unchanged(PyErr_Occurred());
     if (PyErr_Occurred()) {
-      if (!PyErr_ExceptionMatches(PyExc_OverflowError)) throw nb::python_error();
+      if (!PyErr_ExceptionMatches(PyExc_OverflowError) || !is_integral(dtype_)) throw nb::python_error();
       PyErr_Clear();
       fail(ErrorKind::value, op_, ": Overflow when unpacking long long, of a number beyond 64 bits");
     }

@@ -294,7 +294,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject*) {
     Dims sizes;
     if (n == 0) t = empty({0}, default_dtype());
     else if (is_tensor(first)) t = alias(unwrap(first));
-    else if (PyLong_Check(first) && to_dims(args, sizes)) t = empty(sizes, default_dtype());
+    else if (PyIndex_Check(first) && !is_numpy_array(first) && to_dims(args, sizes)) t = empty(sizes, default_dtype());
     else if (Py_TYPE(first) == api->size_type && to_dims(first, sizes)) t = empty(sizes, default_dtype());
     else if (is_numpy_array(first)) t = to_dtype(from_numpy(first), default_dtype());   // its memory, where the type is the same
     else { PyErr_Clear(); t = tensor_from(first, default_dtype(), "Tensor"); }

@@ -85,6 +85,14 @@ bool names_no_device(PyObject* const* args, size_t count, PyObject* names) {
   return false;
 }
 
+// An error of its own where a whole number has more than 64 bits.
+bool holds_too_large(PyObject* const* args, size_t n) {
+  Scalar number{0};
+  for (size_t i = 0; i < n; i++)
+    if (PyLong_CheckExact(args[i]) && !to_scalar(args[i], number)) return true;
+  return false;
+}
+
 // The call did not fit: an object that is no tensor may answer it. Else, a cast deep in a function failed: what was called, and with
 // what, is known here.
 PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, size_t count, PyObject* names) {
@@ -94,7 +102,10 @@ PyObject* explained(PyObject* result, PyObject* self, PyObject* const* args, siz
   if (PyObject* found = in_older_order(self, args, count, names)) return found;
   if (PyErr_Occurred() || names_no_device(args, count, names)) return nullptr;
   PyObject* general = direct_object(self)->general;
-  if (nb::cast<std::string>(nb::str(error.value())) != misfit) {
+  const auto said = nb::cast<std::string>(nb::str(error.value()));
+  const bool fits_none = said.find("incompatible function arguments") != std::string::npos;
+  if (fits_none && holds_too_large(args, count + (names ? static_cast<size_t>(PyTuple_Size(names)) : 0))) return nullptr;
+  if (said != misfit) {
     error.restore();
     return nullptr;
   }

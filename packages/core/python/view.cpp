@@ -79,8 +79,8 @@ Dims ends_of_pieces(const nb::object& where, int64_t n) {
     expect(t.dim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with ", t.dim(), " dims");
     given = where.attr("tolist")();
   }
-  if (!PyLong_Check(given.ptr())) return nb::cast<Dims>(given);
-  const auto parts = nb::cast<int64_t>(given);
+  if (is_sequence(given.ptr()) || !PyIndex_Check(given.ptr())) return nb::cast<Dims>(given);
+  const auto parts = nb::cast<int64_t>(nb::int_(given));
   expect(parts > 0, "tensor_split: number of sections must be larger than 0, got ", parts);
   expect(parts <= 1 << 24, "tensor_split: number of sections must be at most 2^24, got ", parts);
   Dims ends(static_cast<int>(parts - 1), 0);

@@ -13,6 +13,7 @@ from .tensor.buffers import *  # noqa: F403
 from .tensor.differences import *  # noqa: F403
 from .tensor.distances import *  # noqa: F403
 from .tensor.elementwise import *  # noqa: F403
+from .tensor.fake_quantized import *  # noqa: F403
 from .tensor.pieces import *  # noqa: F403
 from .tensor.segments import *  # noqa: F403
 from .tensor.sparse_products import *  # noqa: F403

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import adjoint_core as core
 from adjoint_core import Tensor, dtype
 from adjoint_core._compose import check_all, rounded_once
+from adjoint_core._whole import is_whole
 
 from . import linalg
 from .nn import functional as nn
@@ -39,7 +40,7 @@ def _filled(x: Tensor, mask: Tensor | None, value: float) -> Tensor:
 
 
 def _dims(x: Tensor, dim: Dims) -> tuple[int, ...]:
-    return tuple(range(x.ndim)) if dim is None or dim == () else (dim,) if isinstance(dim, int) else tuple(dim)
+    return tuple(range(x.ndim)) if dim is None or dim == () else (dim,) if is_whole(dim) else tuple(dim)
 
 
 def _wide(x: Tensor, given: dtype | None) -> Tensor:

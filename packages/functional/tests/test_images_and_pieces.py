@@ -72,6 +72,16 @@ def test_repetitions_that_differ_between_lanes():
         ad.vmap(lambda a, b: a.repeat_interleave(b, 0))(x, times + ad.tensor([[1], [0]]))
 
 
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize(("padding", "expected"), [("zeros", 0.0), ("border", 4.0), ("reflection", 4.0)])
+def test_grid_sample_of_volumes_at_no_place(padding: str, expected: float, mode: str) -> None:
+    """Where a position is NaN, it is the last element if positions are brought in, and outside if not: as in PyTorch, of volumes alone."""
+    x = ad.arange(5.0).view(1, 1, 1, 1, 5)
+    grid = ad.zeros(1, 1, 1, 2, 3)
+    grid[..., 0, 0] = math.nan
+    assert ad.nn.functional.grid_sample(x, grid, mode, padding, False).flatten().tolist() == [expected, 2.0]
+
+
 @pytest.mark.parametrize(("padding", "expected"), [("zeros", math.nan), ("border", 1.5), ("reflection", 1.5)])
 def test_grid_sample_at_no_place(padding: str, expected: float) -> None:
     """Where a position is NaN, it is the first element if positions are brought in."""

@@ -169,3 +169,22 @@ def test_cotangents_of_grid_samplers(n: int, mask: tuple[bool, bool]) -> None:
     assert all(a is b is None or ad.equal(a, b) for a, b in zip(inside, found, strict=True))
     for wanted, cotangent, right in zip(mask, found, expected, strict=True):
         assert ad.allclose(cotangent, right) and not cotangent.requires_grad if wanted else cotangent is None
+
+
+def test_sums_of_products_with_sparse_matrices() -> None:
+    dense, x = ad.tensor([[0.0, 0, 0], [1, 0, 2], [0, 3, 0]]), ad.arange(6.0).view(3, 2)
+    start = ad.ones(3, 2).tril()
+    rows = ad.hspmm(dense.to_sparse(), x)
+    assert rows.indices().tolist() == [[1, 2]] and rows.to_dense().equal(dense @ x)
+    expected = ad.addmm(start, dense, x, beta=2, alpha=0.5)
+    assert start.to_sparse().sspaddmm(dense.to_sparse(), x, beta=2, alpha=0.5).to_dense().equal(expected)
+    assert dense.to_sparse().smm(x).to_dense().equal(dense @ x)
+    with pytest.raises(NotImplementedError):
+        ad.hspmm(dense, x)
+
+
+def test_products_that_are_activated() -> None:
+    start, a, b = ad.randn(2), ad.randn(3, 4), ad.randn(4, 2)
+    y = ad.addmm(start, a, b, beta=2)
+    assert ad._addmm_activation(start, a, b, beta=2).equal(y.relu())
+    assert start._addmm_activation(a, b, beta=2, use_gelu=True).equal(ad.nn.functional.gelu(y))

@@ -70,3 +70,15 @@ def test_cotangents_of_maxima_are_a_function_of_ops(n):
     found = backward.default(v, x, 3, 2, 1, 1, False, at)
     assert ad.equal(found, ad.autograd.grad(values, x, v)[0])
     assert ad.equal(ad.autograd.grad(found.sum(), v)[0], ad.ones_like(v))
+
+
+@pytest.mark.parametrize(("pool", "shape"), [(F.fractional_max_pool2d, (5, 6)), (F.fractional_max_pool3d, (5, 6, 4))])
+def test_how_many_windows_at_random_places_fit(pool, shape):
+    """As in PyTorch one less in a volume, and none at all anywhere."""
+    n = len(shape)
+    most = [size - 1 - (n == 3) for size in shape]
+    assert pool(ad.zeros(1, 1, *shape), 2, output_size=most).shape == (1, 1, *most)
+    assert pool(ad.zeros(1, 1, *shape), 2, output_size=[0] * n).numel() == 0
+    for d in range(n):
+        with pytest.raises(RuntimeError, match="do not fit"):
+            pool(ad.zeros(1, 1, *shape), 2, output_size=[m + (i == d) for i, m in enumerate(most)])

@@ -79,7 +79,7 @@ template <class To, class From> void cast_loop(char* to, const char* const* from
 // Types that share their bits share a loop.
 template <class To, class From> void cast_typed(const View& y, const View& x) {
   if constexpr (std::is_same_v<From, bool>) cast_typed<To, uint8_t>(y, x);
-  else if constexpr (std::is_same_v<To, int8_t>) cast_typed<uint8_t, From>(y, x);
+  else if constexpr (std::is_same_v<To, int8_t> && std::is_integral_v<From>) cast_typed<uint8_t, From>(y, x);
   else if constexpr (std::is_same_v<To, uint16_t>) cast_typed<int16_t, From>(y, x);
   else run({cast_loop<To, From>, nullptr, grain_of(Cost::cheap), plain_output(sizeof(To)), {plain_input(sizeof(From))}}, y, {&x, 1});
 }

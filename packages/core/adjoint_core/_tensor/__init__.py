@@ -12,5 +12,6 @@ from . import (  # noqa: F401
     sparse_sizes,
     storage,
     subclasses,
+    typed_storage,
 )
 from .pickles import _dtype_named, _rebuild, _rebuild_meta, _rebuild_sparse  # noqa: F401

@@ -29,6 +29,14 @@ TYPE_NAMES = {
 }
 
 
+_PYTHON_TYPES = {float: _core.float64, int: _core.int64, bool: _core.bool, complex: _core.complex128}
+
+
+def as_dtype(given: Any) -> Any:
+    """What a type of Python's numbers means as a dtype; anything else as it is."""
+    return _PYTHON_TYPES.get(given, given)
+
+
 def method(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function is a method of `Tensor`, under its name."""
     setattr(Tensor, f.__name__, f)

@@ -68,6 +68,8 @@ class Storage:
         32
     """
 
+    _own = False  # whether its tensor is nobody else's
+
     def __init__(self, tensor: Tensor, itemsize: int) -> None:
         self._tensor, self._itemsize = tensor, itemsize
 
@@ -111,7 +113,41 @@ class Storage:
         """One of its own kind, of other memory."""
         made = object.__new__(type(self))
         Storage.__init__(made, tensor, self._itemsize)
+        made._own = True
         return made
+
+    def resize_(self, size: int) -> Storage:
+        """Gives it so many elements, bytes if untyped: what was there is kept, what is new is not initialised.
+
+        Raises:
+            RuntimeError: others look at the memory, or the tensor whose memory it is needs more.
+        """
+        x, nbytes = self._tensor, size * self._itemsize
+        reach = x.storage_offset() + sum((n - 1) * s for n, s in zip(x.shape, x.stride())) + 1 if x.numel() else 0
+        needed = 0 if self._own else reach * x.element_size()
+        if nbytes < needed or x._memory_is_shared():
+            raise RuntimeError(
+                f"Storage.resize_: others look at the memory, or a tensor that needs {needed} bytes, got {nbytes} bytes"
+            )
+        moved, kept = _core.empty(nbytes, dtype=_core.uint8, device=x.device), min(nbytes, self.nbytes())
+        moved[:kept] = self._bytes()[:kept]
+        if self._own:
+            self._tensor = moved.view(x.dtype)
+        else:
+            x._set_data(moved.view(x.dtype).as_strided(x.shape, x.stride(), x.storage_offset()), True)
+        return self
+
+    def untyped(self) -> UntypedStorage:
+        """The same memory, counted in bytes."""
+        return UntypedStorage(self._tensor)
+
+    def __repr__(self) -> str:
+        name = f"{type(self).__module__}.{type(self).__name__}"
+        lines = "".join(f" {v}\n" for v in self.tolist())
+        return f"{lines}[{name}({self._shown()}device={self.device}) of size {self.size()}]"
+
+    def _shown(self) -> str:
+        return ""
 
     def copy_(self, source: Storage, non_blocking: bool | None = None) -> Storage:
         """Writes the bytes of another, of as many."""
@@ -176,6 +212,7 @@ class UntypedStorage(Storage):
 
     def __init__(self, size: int | Tensor) -> None:
         super().__init__(size if isinstance(size, Tensor) else _core.empty(size, dtype=_core.uint8), 1)
+        self._own = not isinstance(size, Tensor)
 
     @staticmethod
     def from_file(filename: str | os.PathLike[str], shared: bool = False, nbytes: int = 0) -> UntypedStorage:
@@ -195,6 +232,11 @@ class UntypedStorage(Storage):
         flat = self._flat()[i]
         return UntypedStorage(_core.from_dlpack(flat)) if isinstance(i, slice) else flat.item()  # of its own bytes alone
 
+    @staticmethod
+    def from_buffer(buffer: Any, *args: Any, **kwargs: Any) -> UntypedStorage:
+        """A copy of the bytes of a buffer."""
+        return UntypedStorage(_core._from_buffer(memoryview(buffer).cast("B"), _core.uint8, share=False))
+
     def untyped(self) -> UntypedStorage:
         """Itself."""
         return self
@@ -204,12 +246,6 @@ class UntypedStorage(Storage):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._flat().__dlpack_device__()
-
-
-@method
-def storage(self: Tensor) -> Storage:
-    """The memory behind this tensor, counted in its elements."""
-    return Storage(self, self.element_size())
 
 
 @method

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _core
 from .._compose import check_all, method
 from .._core import Tensor
+from .._whole import is_whole
 from .naming import TYPE_NAMES
 from .sparse import sparse_coo_tensor
 
@@ -59,7 +60,7 @@ def _new(dtype: Any, *args: Any) -> Tensor:
         return _core.empty(0, dtype=dtype)
     if isinstance(args[0], _core.Size):
         return _core.empty(args[0], dtype=dtype)
-    if all(isinstance(a, int) for a in args):
+    if all(is_whole(a) and not isinstance(a, Tensor) for a in args):
         return _core.empty(*args, dtype=dtype)
     return args[0].to(dtype) if isinstance(args[0], Tensor) else _core.as_tensor(args[0], dtype=dtype)
 

@@ -303,7 +303,7 @@ Values fractional_max_pool(const Tensor& x, const Tensor& samples, const Dims& k
   const int n = kernel.size();
   expect(sizes.size() == n, ErrorKind::shape, "fractional_max_pool: expected as many output sizes as windows have dimensions, got ", sizes, " for ", kernel);
   expect(x.dim() == n + 2 && samples.dim() == 3 && samples.size(0) == x.size(0) && samples.size(1) == x.size(1) && samples.size(2) == n, ErrorKind::shape, "fractional_max_pool: expected a number for each channel and dimension of an input of sizes ", x.sizes(), ", got ", samples.sizes());
-  for (int d = 0; d < n; d++) expect(kernel[d] > 0 && sizes[d] > 0 && sizes[d] + kernel[d] - 1 <= x.size(2 + d), "fractional_max_pool: windows of ", kernel, " do not fit ", sizes, " times into an input of ", x.sizes());
+  for (int d = 0; d < n; d++) expect(kernel[d] > 0 && sizes[d] >= 0 && sizes[d] + kernel[d] - 1 <= x.size(2 + d), "fractional_max_pool: windows of ", kernel, " do not fit ", sizes, " times into an input of ", x.sizes());
   Tensor y[max_outputs];
   const Tensor operands[] = {x, samples};
   apply(op_fractional_max_pool, operands, Window{kernel, sizes, Dims(n, 0), Dims(n, 1), 1, false, true}, y);

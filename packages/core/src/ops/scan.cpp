@@ -86,7 +86,7 @@ struct ComplexLogSum {  // as below; the real parts decide what is largest, and 
       scaled = scaled * math::exp(largest - v.re);
       largest = v.re;
     }
-    if (v.re != -math::infinity<double>) scaled += math::polar(math::exp(v.re - largest), v.im);
+    if (v.re != -math::infinity<double>) scaled += math::polar(v.re == largest ? 1. : math::exp(v.re - largest), v.im);   // which may be infinite
     if (scaled == 0.) return Complex<double>(largest, imaginary);
     constexpr double turn = 6.283185307179586;
     const Complex<double> y = math::log(scaled) + largest;

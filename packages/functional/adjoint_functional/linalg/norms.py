@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all
+from adjoint_core._whole import is_whole
 from adjoint_core.linalg import inv_ex, svdvals, vector_norm
 
 __all__ = ["cond", "matrix_norm", "norm"]
@@ -77,7 +78,7 @@ def norm(
     """
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
-    dims = (dim,) if isinstance(dim, int) else dim
+    dims = (dim,) if is_whole(dim) else dim
     if dims is None:
         if A.ndim not in (1, 2):
             raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D.")

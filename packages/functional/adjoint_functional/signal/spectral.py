@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core, fft
 from adjoint_core._compose import check_all, method
+from adjoint_core._tensor.naming import as_dtype
 from adjoint_core._warnings import warn_once
 
 from ..nn.functional import pad
@@ -26,6 +27,7 @@ def _window(
     **options: Any,
 ) -> Tensor:
     """A window of `signal.windows` in any floating type."""
+    dtype = as_dtype(dtype)
     if dtype is not None and not dtype.is_floating_point:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
     y = f(length, sym=not periodic, dtype=_core.float64, **options).to(dtype or _core.get_default_dtype())

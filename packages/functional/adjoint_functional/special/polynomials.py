@@ -29,7 +29,7 @@ def _pair(input: Any, n: Any) -> tuple[Tensor, Tensor]:
     if dtype.is_complex:
         raise NotImplementedError(f"not implemented for {dtype}: expected real numbers")
     x, degree = _core.broadcast_tensors(given[0].to(dtype if dtype.is_floating_point else _core.get_default_dtype()), given[1])
-    return x, degree.detach()
+    return x, degree.detach().to(x.dtype) if degree.is_floating_point() else degree.detach()
 
 
 def _documentation(name: str, what: str, value: str) -> str:

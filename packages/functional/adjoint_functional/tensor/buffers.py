@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint_core import Tensor, _core, dtype
+from adjoint_core._tensor.naming import as_dtype
 
 __all__ = ["frombuffer"]
 
@@ -26,6 +27,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
         memory = memoryview(buffer).cast("B")
     except TypeError:
         raise ValueError(f"frombuffer: object does not implement Python buffer protocol, got {type(buffer).__name__}") from None
+    dtype = as_dtype(dtype)
     length, size = memory.nbytes, dtype.itemsize
     if length == 0 or count == 0:
         raise ValueError(f"frombuffer: both buffer length ({length}) and count ({count}) must not be 0")

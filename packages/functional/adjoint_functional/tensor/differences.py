@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, method, rounded_once
+from adjoint_core._whole import is_whole
 
 __all__ = ["cumulative_trapezoid", "gradient", "trapezoid", "trapz"]
 
@@ -103,7 +104,7 @@ def gradient(
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient only supports edge_order=1 and edge_order=2, got {edge_order}")
-    dims = range(input.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = range(input.ndim) if dim is None else (dim,) if is_whole(dim) else dim
     for d in dims:
         if sum(d % max(input.ndim, 1) == e % max(input.ndim, 1) for e in dims) > 1:
             raise RuntimeError(f"gradient: dim {d} appears multiple times in the list of dims")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results
@@ -83,6 +84,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         >>> ad.mvlgamma(ad.tensor([2.0, 3.0]), 2)
         tensor([0.4516, 1.5502])
     """
+    p = index(p)
     if p < 1:
         raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, got {p}")
     if p == 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint_core import Tensor, _core
 from adjoint_core._compose import check_all, checked, method, node
+from adjoint_core._whole import is_whole
 
 __all__ = [
     "block_diag", "dsplit", "expand_copy", "hsplit", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "view_copy",
@@ -25,7 +26,7 @@ def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence
             )
         along = 0 if input.ndim == 1 else dim
         n = indices_or_sections
-        if isinstance(n, int) and (n <= 0 or input.size(along) % n):
+        if is_whole(n) and (n <= 0 or input.size(along) % n):
             raise RuntimeError(
                 f"{name} attempted to split along dimension {along}, but the size of the dimension {input.size(along)} is not divisible by the split_size {n}!"
             )

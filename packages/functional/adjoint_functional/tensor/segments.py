@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from adjoint_core import Tensor, _core, _results, finfo
 from adjoint_core._compose import check_all, method, node
+from adjoint_core._whole import is_whole
 from adjoint_engine._engine import is_lifted
 
 __all__ = ["_chunk_cat", "hash_tensor", "histogram", "histogramdd", "nonzero_static", "segment_reduce"]
@@ -99,7 +101,7 @@ def histogramdd(
         raise NotImplementedError(f"histogramdd: not implemented for {input.dtype}")
     points = input.detach().reshape(-1, input.size(-1))
     n = points.size(1)
-    each = [bins] * n if isinstance(bins, int) else list(bins)
+    each = [index(b) if is_whole(b) else b for b in ([bins] * n if is_whole(bins) else bins)]
     if len(each) != n:
         raise RuntimeError(f"histogramdd: expected {n} sequences of bin edges or numbers of bins, got {len(each)}")
     if any(isinstance(b, int) and b <= 0 for b in each):
@@ -168,7 +170,7 @@ def histogram(
         >>> ad.histogram(ad.tensor([0.0, 1.0, 1.0]), 2).hist
         tensor([1., 2.])
     """
-    if isinstance(bins, int) and bins <= 0:
+    if not isinstance(bins, Tensor) and bins <= 0:
         raise RuntimeError(f"histogram: bins must be positive, got {bins}")
     found = histogramdd(input.reshape(-1, 1), [bins], range=range, weight=weight, density=density)
     return _results.histogram(found[0], found[1][0])
@@ -293,7 +295,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
         raise RuntimeError(f"hash_tensor: mode must be 0, got {mode}")
     if input.is_complex():
         raise NotImplementedError(f"hash_tensor: not implemented for {input.dtype}")
-    dims = [dim] if isinstance(dim, int) else list(dim or ())
+    dims = [dim] if is_whole(dim) else list(dim or ())
     if not input.numel() and not dims:
         raise RuntimeError("hash_tensor: of no elements, along which `dim` must be said")
     dims = sorted(d % max(input.ndim, 1) for d in dims or range(input.ndim)) if input.ndim else []

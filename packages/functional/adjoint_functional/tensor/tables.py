@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adjoint_core import Tensor, _core
+from adjoint_core import Tensor, _core, strided
 from adjoint_core._compose import check_all
 from adjoint_core._warnings import warn
 
@@ -58,13 +58,17 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return _core.stack([x.reshape(-1) for x in _core.meshgrid(*tensors, indexing="ij")], 1)
 
 
-def _triangle(keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset: int, dtype: Any, device: Any) -> Tensor:
+def _triangle(
+    name: str, keep: Callable[[Tensor, int], Tensor], row: int, col: int, offset: int, dtype: Any, layout: Any, device: Any
+) -> Tensor:
+    if layout not in (None, strided):
+        raise RuntimeError(f"{name}: only strided tensors are made, got {layout}")
     inside = keep(_core.ones(row, col, dtype=_core.bool), offset)
     places = inside.nonzero().T.contiguous().to(dtype or _core.int64)
     return _core._cuda.uploaded(places, _core.device(device or "cpu"))
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None) -> Tensor:
     """The (2, n) positions of the lower triangle of a (row, col) matrix, row by row.
 
     Example::
@@ -73,10 +77,10 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
         tensor([[0, 1, 1],
                 [0, 0, 1]])
     """
-    return _triangle(_core.tril, row, col, offset, dtype, device)
+    return _triangle("tril_indices", _core.tril, row, col, offset, dtype, layout, device)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None) -> Tensor:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, layout: Any = None, device: Any = None) -> Tensor:
     """The (2, n) positions of the upper triangle of a (row, col) matrix, row by row.
 
     Example::
@@ -85,7 +89,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, devi
         tensor([[0, 0, 1],
                 [0, 1, 1]])
     """
-    return _triangle(_core.triu, row, col, offset, dtype, device)
+    return _triangle("triu_indices", _core.triu, row, col, offset, dtype, layout, device)
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803

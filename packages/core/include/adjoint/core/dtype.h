@@ -5,7 +5,9 @@
 #include <adjoint/core/half.h>
 
 #include <cstdint>
+#include <limits>
 #include <ostream>
+#include <type_traits>
 
 namespace adjoint {
 
@@ -108,8 +110,10 @@ template <class To, class From> inline To convert(From v) {
   else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) return To(static_cast<float>(v));
   else if constexpr (std::is_same_v<To, bool>) return v != From(0);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    // Out-of-range values wrap as PyTorch's do on x86 instead of being undefined.
-    return static_cast<To>(v >= -0x1p63 && v < 0x1p63 ? static_cast<int64_t>(v) : INT64_MIN);
+    // Out-of-range values, and NaN, become what PyTorch's do on x86 instead of being undefined: the least number, cut to the bytes there are.
+    using Whole = std::conditional_t<sizeof(To) == 8 || std::is_same_v<To, uint8_t> || std::is_same_v<To, uint32_t>, int64_t, int32_t>;
+    constexpr From limit = sizeof(Whole) == 8 ? From(0x1p63) : From(0x1p31);
+    return static_cast<To>(v >= -limit && v < limit ? static_cast<Whole>(v) : std::numeric_limits<Whole>::min());
   } else return static_cast<To>(v);
 }
 

@@ -38,11 +38,11 @@ template <class C> [[gnu::always_inline]] inline C reflected(C x, C low, C high,
   if (!(span > 0)) { slope = 0; return x * 0; }
   return mirrored(std::fmod(x - low, 2 * span), span, slope) + low;
 }
-// Into [0, size - 1], NaN to 0; no derivative at the ends and beyond them.
-template <class C> [[gnu::always_inline]] inline C clipped(C x, C last, C& slope) {
+// Into [0, size - 1], NaN to `nan`; no derivative at the ends and beyond them.
+template <class C> [[gnu::always_inline]] inline C clipped(C x, C last, C nan, C& slope) {
   const bool inside = (x > 0) & (x < last);
   slope = inside ? slope : C(0);
-  return inside ? x : x >= last ? last : C(0);
+  return inside ? x : x >= last ? last : x <= 0 ? C(0) : nan;
 }
 
 // The cubic kernel of R. Keys, Cubic convolution interpolation for digital image processing, 1981, with a = -3/4, and its derivatives:
@@ -124,7 +124,8 @@ template <class C, class I> struct Tile {
       if (far) for (int p = 0; p < count; p++) x[p] = reflected(x[p], low, high, slope[p]);
       else for (int p = 0; p < count; p++) x[p] = mirrored(x[p] - low, high - low, slope[p]) + low;
     }
-    for (int p = 0; p < count; p++) x[p] = clipped(x[p], last, slope[p]);
+    const C nan = n == 3 ? last : C(0);   // as PyTorch's kernels
+    for (int p = 0; p < count; p++) x[p] = clipped(x[p], last, nan, slope[p]);
   }
   // What tap k counts at the fractions t behind tap 0 (tap 1, of a cubic).
   template <class Order> [[gnu::always_inline]] inline void weigh(int k, const C* t, Order order, C* w) {
@@ -204,10 +205,10 @@ template <class C, class I> struct Tile {
     if (!plain()) return set(g, positions, false), false;
     return set_plain(g, positions), true;
   }
-  // Moves what belongs to positions with an element inside, or with NaN, to the front.
+  // Moves what belongs to positions with an element inside, or of an image with NaN, to the front.
   [[gnu::always_inline]] inline void keep() {
     I inside[tile], all = 1;
-    for (int p = 0; p < count; p++) inside[p] = product[0][p] != product[0][p];
+    for (int p = 0; p < count; p++) inside[p] = n == 2 && product[0][p] != product[0][p];
     for (int q = 0; q < combinations; q++)
       for (int p = 0; p < count; p++) inside[p] |= static_cast<I>(place[q][p] >= 0);
     for (int p = 0; p < count; p++) all &= inside[p];

@@ -8,6 +8,7 @@ from typing import Any
 
 from adjoint_core import ShapeError, Tensor, _core
 from adjoint_core._compose import rounded_once
+from adjoint_core._whole import is_whole
 
 from .window_sizes import Ints, per_dimension
 
@@ -64,7 +65,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
 
 @rounded_once
 def adaptive_mean(input: Tensor, output_size: int | Sequence[int | None], n: int) -> Tensor:
-    sizes = [output_size] * n if isinstance(output_size, int) else list(output_size)
+    sizes = [output_size] * n if is_whole(output_size) else list(output_size)
     if len(sizes) != n:
         raise RuntimeError(f"adaptive_avg_pool{n}d: output_size must be {n}, got {len(sizes)} sizes")
     if input.ndim not in (n + 1, n + 2):

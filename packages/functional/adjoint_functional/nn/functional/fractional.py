@@ -18,7 +18,7 @@ def _sizes(name: str, x: Tensor, n: int, window: list[int], output_size: Any, ou
         output_size = [int(size * ratio) for size, ratio in zip(x.shape[-n:], ratios)]
     found = per_dimension(output_size, n)
     for size, given, wanted in zip(x.shape[-n:], window, found):
-        if wanted + given - 1 > size or wanted < 1:
+        if wanted + given - 1 > size - (n == 3) or wanted < 0:  # one window less than fit in a volume, as in PyTorch
             raise RuntimeError(f"{name}: windows of {window} do not fit {found} times into an input of {list(x.shape[-n:])}")
     return found
 

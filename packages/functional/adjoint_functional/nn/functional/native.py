@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adjoint_core import Tensor, _core
-from adjoint_core._compose import check_all
+from adjoint_core._compose import check_all, method
 
 from .. import functional as _functional
 
 __all__ = [
-    "_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "cosine_embedding_loss",
+    "_addmm_activation", "_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "cosine_embedding_loss",
     "embedding_bag", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "hinge_embedding_loss", "margin_ranking_loss",
     "native_batch_norm", "native_group_norm", "native_layer_norm", "poisson_nll_loss",
 ]  # fmt: skip
 
 _REDUCTIONS = ("none", "mean", "sum")
 _BAGS = ("sum", "mean", "max")
+
+
+@method
+def _addmm_activation(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1, use_gelu: bool = False
+) -> Tensor:
+    """`relu` of `addmm`, or `gelu`."""
+    found = _core.addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    return _functional.gelu(found) if use_gelu else _functional.relu(found)
 
 
 # ---- normalisations with their statistics

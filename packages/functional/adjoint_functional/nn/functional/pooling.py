@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint_core import ShapeError, Tensor, _core
 from adjoint_core._compose import rounded_once
+from adjoint_core._whole import is_whole
 
 from .window_sizes import Ints, per_dimension
 
@@ -15,7 +16,7 @@ def _pool(n: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, c
     if x.ndim not in (n + 1, n + 2):
         raise ShapeError(f"pool: Expected {n + 1}D or {n + 2}D (batch mode) tensor, but got one of shape {list(x.shape)}")
     size = per_dimension(kernel, n)
-    step = size if stride is None or (not isinstance(stride, int) and len(stride) == 0) else per_dimension(stride, n)
+    step = size if stride is None or (not is_whole(stride) and len(stride) == 0) else per_dimension(stride, n)
     batched = x.ndim == n + 2
     result = call(x if batched else x.unsqueeze(0), size, step, per_dimension(padding, n))
     if batched:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjoint_core import Tensor
+from adjoint_core._whole import is_whole
 
 from .. import functional as F
 from .. import init
@@ -19,7 +20,7 @@ Sizes = int | tuple[int, ...]
 
 
 def _tuple(given: Sizes, n: int) -> tuple[int, ...]:
-    return (given,) * n if isinstance(given, int) else tuple(given)
+    return (given,) * n if is_whole(given) else tuple(given)
 
 
 class _ConvNd(Module):

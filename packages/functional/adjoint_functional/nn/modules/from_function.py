@@ -66,7 +66,8 @@ class _FromFunction(Module):
         return self._shown(*(name for name in self._handed.values() if name != "inplace" or self.inplace))
 
     def _shown(self, *names: str) -> str:
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names if getattr(self, name) is not None)
+        values = {name: getattr(self, name) for name in names}
+        return ", ".join(f"{k}={v!r}" if isinstance(v, str) else f"{k}={v}" for k, v in values.items() if v is not None)
 
 
 def _constructor(arguments: list[inspect.Parameter]) -> Any:

@@ -11,7 +11,7 @@ class _Bare(_FromFunction):
     """Shown with the value of its one argument."""
 
     def extra_repr(self) -> str:
-        return "".join(str(getattr(self, name)) for name in self._handed)
+        return "".join(f"{getattr(self, name)}" for name in self._handed)
 
 
 class _Plain(_FromFunction):

@@ -7,6 +7,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_core import device as Device
+from adjoint_core._tensor.naming import as_dtype
 
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
@@ -22,10 +23,10 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     for given in (*args, *(kwargs.pop(name) for name in ("tensor", "other") if name in kwargs)):
         if isinstance(given, Tensor):
             device, dtype = given.device, given.dtype
-        elif isinstance(given, core.dtype):
+        elif isinstance(as_dtype(given), core.dtype):
             dtype = given
         elif isinstance(given, bool):
             non_blocking = given
         elif given is not None:
             device = given
-    return None if device is None else Device(device), dtype, non_blocking, layout
+    return None if device is None else Device(device), as_dtype(dtype), non_blocking, layout

@@ -8,6 +8,7 @@ from typing import Any
 import adjoint_core as core
 from adjoint_core import Tensor
 from adjoint_core._warnings import warn
+from adjoint_core._whole import is_whole
 from adjoint_engine import Parameter, no_grad
 
 from .. import functional as F
@@ -256,7 +257,7 @@ class LayerNorm(_Norm):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = (normalized_shape,) if is_whole(normalized_shape) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self._affine(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
@@ -291,7 +292,7 @@ class RMSNorm(_Norm):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape = (normalized_shape,) if is_whole(normalized_shape) else tuple(normalized_shape)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.register_parameter(
             "weight", parameter(*self.normalized_shape, device=device, dtype=dtype) if elementwise_affine else None
