@@ -34,7 +34,10 @@ SUBJECTS: dict[str, set[str]] = {
     "a logarithm without a global sign": {"packages/core/include/adjoint/core/math/gamma.h"},
     "the upper half of a product": {"packages/core/src/ops/random.cpp"},
     "conversions of half precision": {"packages/kernels-cpu/src/half.cpp"},
-    "functions of sixteen floats": {"packages/kernels-cpu/src/sixteens.cpp"},
+    "functions of sixteen floats, and of eight doubles": {
+        "packages/kernels-cpu/src/sixteens.cpp",
+        "packages/kernels-cpu/src/eights.cpp",
+    },
     "products of words in lanes": {"packages/kernels-cpu/src/random.cpp"},
     "products of bfloat16": {"packages/kernels-cpu/src/bfloat16.cpp"},
     "which instructions there are": {"packages/core/src/isa.cpp"},

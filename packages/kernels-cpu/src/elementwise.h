@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "compilers.h"
+#include "eights.h"
 #include "half.h"
 #include "isa.h"
 #include "kernels.h"
@@ -53,6 +54,9 @@ constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : 409
 // The form of a functor over elements C that vectorises, and the elements `hard` that it does not hold for.
 template <class F, class C> struct Moderate { static constexpr bool exists = false; };
 
+// The form of a functor of one operand that vectorises, and is NaN for the elements that it does not hold for.
+template <class F, class C> struct Partial { static constexpr bool exists = false; };
+
 // The form of a functor for which x86-64 has an instruction from AVX2 on.
 template <class F> struct Instruction { static constexpr bool exists = false; };
 template <int W, class F> constexpr bool has_instruction = W >= 32 && Instruction<F>::exists;
@@ -68,11 +72,13 @@ template <class F, class C, Cost cost, class I> struct Functor;
 template <class F, class C, Cost cost, size_t... I>
 struct Functor<F, C, cost, std::index_sequence<I...>> {
   using R = std::invoke_result_t<const F&, detail::repeat_t<C, I>...>;
-  static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; } || requires { requires Moderate<F, C>::narrow; };
+  static constexpr bool narrow = (!std::is_floating_point_v<C> && std::is_same_v<R, C>) || requires { requires F::narrow; } || requires { requires Moderate<F, C>::narrow; } || requires { requires Partial<F, C>::narrow; };
   template <int W> [[gnu::always_inline]] static inline void run(char* y, const char* const* x, const void* functor, int64_t n) {
     if constexpr (W == 64 && std::is_same_v<C, float> && Sixteens<F>::exists) return Sixteens<F>::run(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[I])..., functor, n);
+    if constexpr (W == 64 && std::is_same_v<C, double> && Eights<F>::exists) return Eights<F>::run(reinterpret_cast<R*>(y), reinterpret_cast<const C*>(x[I])..., functor, n);
     const auto f = functor_of<C, F>(functor);
-    if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
+    if constexpr (Partial<F, C>::exists) partly<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
+    else if constexpr (Moderate<F, C>::exists) tiles<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (cost == Cost::series && std::is_floating_point_v<C>) padded<W>(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
     else if constexpr (std::is_floating_point_v<C> && has_instruction<W, F>) dense(reinterpret_cast<R*>(y), Instruction<F>{}, n, reinterpret_cast<const C*>(x[I])...);
     else dense(reinterpret_cast<R*>(y), f, n, reinterpret_cast<const C*>(x[I])...);
@@ -117,6 +123,22 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
       if (hard) exactly(y + at, f, m, (x + at)...);
       else padded<W>(y + at, typename Moderate<F, C>::Form{}, m, (x + at)...);
     }
+  }
+  // Elements without a value are left to the exact function, one by one. y may be x.
+  template <int W> [[gnu::always_inline]] static inline void partly(R* y, const F& f, int64_t n, const C* x) {
+    alignas(W) C kept[tile_size];
+    for (int64_t at = 0; at < n; at += tile_size) {
+      const int64_t m = n - at < tile_size ? n - at : tile_size;
+      std::memcpy(kept, x + at, m * sizeof(C));
+      padded<W>(y + at, typename Partial<F, C>::Form{}, m, kept);
+      math::Bits<C> left = 0;
+      for (int64_t i = 0; i < m; i++) left |= y[at + i] == y[at + i] ? 0 : 1;
+      if (left) complete(y + at, f, m, kept);
+    }
+  }
+  [[gnu::noinline]] static void complete(R* y, const F& f, int64_t n, const C* x) {
+    for (int64_t i = 0; i < n; i++)
+      if (y[i] != y[i]) y[i] = f(x[i]);
   }
   template <class... X> [[gnu::noinline]] static void exactly(R* y, const F& f, int64_t n, const X*... x) {
     for (int64_t i = 0; i < n; i++) y[i] = f(x[i]...);

@@ -4,6 +4,7 @@
 #include <adjoint/core/functors/unary.h>
 #include <adjoint/core/functors/activation.h>
 #include <adjoint/core/math/bessel_oscillating.h>
+#include <adjoint/core/math/bessel_plain.h>
 #include <adjoint/core/math/bessel_short.h>
 
 #include "by_bits.h"
@@ -32,6 +33,10 @@ template <> struct Moderate<Lgamma, float> {
 };
 template <> struct Moderate<Digamma, float> : Moderate<Lgamma, float> {
   struct Form { float operator()(float x) const { return math::digamma_moderate(x); } };
+};
+template <> struct Partial<Lgamma, double> {
+  static constexpr bool exists = true;
+  struct Form { double operator()(double x) const { return math::lgamma_partial(x); } };
 };
 // As fast as memory, or far ahead: without a copy for the widest vectors.
 struct OnlyNarrow { static constexpr bool exists = false, narrow = true; };
@@ -100,6 +105,22 @@ template <bool scaled, class... Orders> void by_order(const Launch& l) {
   if (!found) reference(l);
 }
 
+// In double, those of order 0 and 1, and erfcx of order 0.
+template <int n, bool scaled> struct PlainBessel {
+  static constexpr bool narrow = true;
+  template <std::same_as<double> T> T operator()(T x) const { return math::bessel_i_plain<n>(x, scaled); }
+};
+struct PlainErfcx {
+  static constexpr bool narrow = true;
+  template <std::same_as<double> T> T operator()(T x) const { return math::erfcx_plain(x); }
+};
+template <Kernel otherwise, class... Orders> void plain_kernel(const Launch& l) {
+  int64_t order = 0;
+  const int64_t n = l.attrs.as<Order>().n;
+  const bool found = l.x[0].dtype == DType::float64 && ((n == order++ && (kernel_for<Orders, 1, Cost::series, double>(l), true)) || ...);
+  if (!found) otherwise(l);
+}
+
 // Halves are not widened for their sign.
 struct Signs {
   static constexpr bool narrow = true;
@@ -148,8 +169,8 @@ constexpr Entry entries[] = {
     {"asinh", kernel<Asinh, 1>},
     {"atan", kernel<Atan, 1>},
     {"atanh", kernel<Atanh, 1>},
-    {"bessel_i", by_order<false, I0, I1, I2>},
-    {"bessel_i_scaled", by_order<true, I0, I1, I2>},
+    {"bessel_i", plain_kernel<by_order<false, I0, I1, I2>, PlainBessel<0, false>, PlainBessel<1, false>>},
+    {"bessel_i_scaled", plain_kernel<by_order<true, I0, I1, I2>, PlainBessel<0, true>, PlainBessel<1, true>>},
     {"bessel_j", by_order<false, J<0>, J<1>>},
     {"bessel_k", by_order<false, K0, K1>},
     {"bessel_k_scaled", by_order<true, K0, K1>},
@@ -164,7 +185,7 @@ constexpr Entry entries[] = {
     {"erf", kernel<Erf, 1>},
     {"erf_derivative", kernel<ErfDerivative, 2>},
     {"erfc", kernel<Erfc, 1>},
-    {"erfcx", by_order<false, Short<math::erfcx_short<0>>, Short<math::erfcx_short<1>>>},
+    {"erfcx", plain_kernel<by_order<false, Short<math::erfcx_short<0>>, Short<math::erfcx_short<1>>>, PlainErfcx>},
     {"erfinv", kernel<Erfinv, 1>},
     {"exp", kernel<Exp, 1>},
     {"exp2", kernel<Exp2, 1>},
@@ -175,7 +196,7 @@ constexpr Entry entries[] = {
     {"isfinite", kernel<IsFinite, 1, cheap>},
     {"isinf", kernel<IsInf, 1, cheap>},
     {"isnan", kernel<IsNan, 1, cheap>},
-    {"lgamma", kernel_for<Lgamma, 1, Cost::series, float, Half, BFloat16>},
+    {"lgamma", kernel_for<Lgamma, 1, Cost::series, float, double, Half, BFloat16>},
     {"log", kernel<Log, 1>},
     {"log10", kernel<Log10, 1>},
     {"log1p", kernel<Log1p, 1>},

@@ -280,6 +280,8 @@ void run_elementwise(const char* name, const Draw& x) {
     else if (operands(name) == 1) apply(op, {a}, attrs);
     else if (operands(name) == 2) apply(op, {a, b}, attrs);
     else apply(op, {a, b, c}, attrs);
+    if (op.name == std::string("erfcx") || std::string(op.name).starts_with("bessel_i"))
+      for (int64_t order : {0, 1}) apply(op, {a}, Order{order});   // which have forms of their own
   }
 }
 

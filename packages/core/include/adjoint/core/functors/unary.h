@@ -96,7 +96,7 @@ struct Polygamma {
 struct ErfDerivative {
   template <Real T> T operator()(T v, T x) const {
     const double a = math::abs(static_cast<double>(x));
-    return v * static_cast<T>(1.1283791670955126 * math::detail::exp_minus_square(a > 40 ? 40 : a, 1, 0));
+    return v * static_cast<T>(1.1283791670955126 * math::detail::exp_minus_square(a > 40 ? 40 : a, 1));
   }
 };
 

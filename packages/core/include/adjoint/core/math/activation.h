@@ -98,13 +98,15 @@ struct NormalTail {
   return (x < 0 ? -0.f : x) - tail * 0x1p-64f;
 }
 [[gnu::always_inline]] inline double gelu(double x) {
-  const double d = clamp(abs(x), 0., 40.), a = clamp(d * 0.7071067811865476, 0., 27.5);
-  const double tail = .5 * detail::exp_minus_square(d, .5, 100) * detail::erfcx(a);  // Phi(-d) 2^100
+  const double size = abs(x);
+  const bool vanishes = size > 38.6, is_near = size < .7;
+  const double d = vanishes ? 0. : size, a = d * 0.7071067811865476, raised = detail::exp_minus_square_raised(d, .5, .5 * detail::erfcx(a));
+  const double tail = vanishes ? 0. : raised;  // Phi(-d) 2^100
   const double near_half = .5 - .5 * a * detail::erf_small(a * a);
-  const double negative = a < .5 ? x * near_half : (x * tail) * 0x1p-100;
-  const double positive = x * (1 - (a < .5 ? near_half : tail * 0x1p-100));
+  const double negative = is_near ? x * near_half : (x * tail) * 0x1p-100;
+  const double positive = x * (1 - (is_near ? near_half : tail * 0x1p-100));
   const double y = x < 0 ? negative : positive;
-  return x < -39.5 ? -0. : y;
+  return x < -38.6 ? -0. : y;
 }
 // Phi(x) + x phi(x), gelu's derivative: 1 - g for positive x, with g = Phi(-d) - d phi(d).
 [[gnu::always_inline]] inline float gelu_derivative(float x) {
@@ -117,7 +119,7 @@ struct NormalTail {
 [[gnu::always_inline]] inline double gelu_derivative(double x) {
   const double z = clamp(x, -40., 40.);
   const double phi = .5 * erfc(-z * 0.7071067811865476);
-  return phi + z * 0.3989422804014327 * detail::exp_minus_square(abs(z), .5, 0);
+  return phi + z * 0.3989422804014327 * detail::exp_minus_square(abs(z), .5);
 }
 
 // x (1 + tanh u) / 2 = x sigmoid(2 u), u = sqrt(2/pi) (x + 0.044715 x^3).

@@ -15,7 +15,7 @@ namespace detail {
                             1.381454765e-03f);
 }
 [[gnu::always_inline]] inline double expm1_small(double r) {
-  return r + (r * r) * poly(r, 0x1.000000000000ap-1, 0x1.55555555554f9p-3, 0x1.5555555550892p-5,
+  return r + (r * r) * poly_by_two(r, 0x1.000000000000ap-1, 0x1.55555555554f9p-3, 0x1.5555555550892p-5,
                             0x1.1111111127ee2p-7, 0x1.6c16c18427866p-10, 0x1.a01a0129861b6p-13,
                             0x1.a0199a0ff21d3p-16, 0x1.71df26cd44508p-19, 0x1.28ad716e39f1ap-22,
                             0x1.ad7d875016741p-26);

@@ -95,6 +95,31 @@ template <std::floating_point T>
   const double rest = log(reflected ? sine / divisor : divisor), positive = is_near ? near_roots : stirling;
   return static_cast<float>((reflected ? 1.1447298858494002 - positive : positive) - rest);
 }
+// Of doubles, free of branches; NaN where it does not hold: next to the roots below 0, where the two logarithms cancel, at the poles, and for
+// what is too large or too small. A polynomial around 2, a product of what lies between it and x, Stirling's series from 8 on.
+[[gnu::always_inline]] inline double lgamma_partial(double x) {
+  const double a = abs(x);
+  const bool large = a >= 8;
+  double near = large ? 2 : a, product = 1;
+#pragma GCC unroll 6
+  for (int k = 0; k < 6; k++) {
+    const double below = near - 1;
+    product = near > 2.28 ? product * below : product;
+    near = near > 2.28 ? below : near;
+  }
+  const double d = a < .28 ? a : a < 1.28 ? a - 1 : near - 2, below = a < .28 ? a * (a + 1) : a;
+  const double l = detail::log_positive(large | (a < 1.28) ? below : product), w = 1 / a;
+  const double tail = w * poly(w * w, 0x1.5555555554697p-4, -0x1.6c16c10ebc1fdp-9, 0x1.a01870bbd9e6ap-11, -0x1.37523f202b2fep-11, 0x1.8dc010c7f8a92p-11);
+  const double around_two = d * (d + 1) * poly_by_two(d, 0x1.b0ee6072093cep-2, -0x1.9ae6509ea1094p-4, 0x1.0e0c9df2936dep-5,
+      -0x1.95ce223aa2916p-7, 0x1.4797485324e28p-8, -0x1.145121f35ce2p-9, 0x1.dfebd098b483ap-11, -0x1.a96a443d81534p-12, 0x1.7ed6b2e980bf7p-13,
+      -0x1.5c87127a0ba67p-14, 0x1.404d4c4a0a2d5p-15, -0x1.27d45ae4ee1acp-16, 0x1.113b2adc1adfbp-17, -0x1.19be4c694d53p-18,
+      0x1.aedf75104fbb3p-20, 0x1.03a00357e5acap-22, 0x1.99ae5996f1c18p-19, 0x1.3a72ee41a6fa2p-19, 0x1.2792d9a8be202p-20);
+  const double positive = large ? (a - .5) * (l - 1) + (0.41893853320467274 + tail) : around_two + (a < 1.28 ? -l : l);
+  const double sine = abs(sin_moderate(detail::pi * (x - round(x)))), both = detail::log_positive(detail::pi / (a * sine));
+  const double y = x < 0 ? both - positive : positive;
+  const bool cancels = (x < 0) & ((abs(y) < .5 * abs(both)) | (a > 0x1p22) | (sine == 0));
+  return cancels | (a < 1e-150) | (a > 1e300) ? nan<double> : y;
+}
 // The same for digamma: six fractions are one quotient. Around its root a fit of its own.
 [[gnu::always_inline]] inline float digamma_moderate(float x_single) {
   const double x = x_single, z = x < 0 ? 1 - x : x;

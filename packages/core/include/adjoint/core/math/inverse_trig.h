@@ -86,19 +86,18 @@ template <std::floating_point T>
   constexpr float high = float(detail::half_pi), low = float(detail::half_pi - double(high));
   return std::copysign(quarters * high + (quarters * low + (steep ? -angle : angle) * side), y);
 }
+// The quotient has an eighth of a turn taken off where it is beyond tan(pi/8), and multiples of pi/2 are added last.
 [[gnu::always_inline]] inline double atan2(double y, double x) {
-  double a = abs(y), b = abs(x);
-  const double larger = a > b ? a : b;  // the sum must not overflow, nor the products be subnormal
-  const double factor = larger > 0x1p1000 ? 0.25 : (larger < 0x1p-900 ? 0x1p120 : 1.);
-  a *= factor;
-  b *= factor;
-  const bool both_infinite = (a == infinity<double>) & (b == infinity<double>);
-  a = both_infinite ? 1 : a;
-  b = both_infinite | ((a == 0) & (b == 0)) ? 1 : b;
-  double angle = detail::atan_quotient(a, b);
-  const double other = detail::half_pi * 2 - (angle - 2 * detail::half_pi_low);
-  angle = std::signbit(x) ? other : angle;
-  return std::copysign(angle, y);
+  const double a = abs(y), b = abs(x);
+  const bool steep = a > b;
+  const double larger = steep ? a : b, smaller = steep ? b : a, factor = larger > 1 ? .25 : 1.;   // the sum must not overflow
+  const double c = smaller * factor, d = larger * factor, diagonal = larger > 0 ? .5 : 0.;
+  const bool low = 2.414213562373095 * c <= d;
+  const double quotient = (low ? c : c - d) / (low ? d : c + d), beyond = low ? 0. : .5;
+  const double eighths = smaller == larger ? diagonal : beyond, side = std::copysign(1., x), turn = steep ? -side : side;
+  const double t = smaller == larger ? 0. : turn * quotient, z = t * t;   // also where both are 0 or infinite
+  const double quarters = (steep ? 1. : 1. - side) + turn * eighths;
+  return std::copysign(quarters * detail::half_pi + (t + (t * z * detail::atan_tail(z) + quarters * detail::half_pi_low)), y);
 }
 
 [[gnu::always_inline]] inline float atan(float x) { return atan2(x, 1.f); }

@@ -54,7 +54,7 @@ template <bool is_short> [[gnu::always_inline]] inline double log_ndtr(double x)
     upper = q < .25 ? detail::log1p_small_short(-q) : detail::log_short(detail::split(1 - q));
   } else {
     e = .5 * (a < 27.5 ? detail::erfcx(a) : far);
-    const double q = e * detail::exp_minus_square(clamp(size, 0., 38.8), .5, 100) * 0x1p-100;
+    const double q = e * detail::exp_minus_square_raised(clamp(size, 0., 38.6), .5) * 0x1p-100;
     lower = detail::log_positive(e);
     upper = q < .25 ? detail::log_sum(-q, 0., 0.) : detail::log_positive(1 - q);
   }
