@@ -56,6 +56,34 @@ template <> struct Moderate<Remainder, float> : Moderate<Fmod, float> {
 template <> struct Moderate<FloorDivide, float> : Moderate<Fmod, float> {
   struct Form { float operator()(float x, float y) const { return math::floor_divide_moderate(x, y); } };
 };
+// Of whole numbers below 2^51, by a division of doubles: a quotient next to a whole number is 2^-51 of it away at least, which rounding keeps.
+// What is larger is left to the exact functor, and so is 0, which it refuses. Numbers become doubles, and back, in the mantissa of 2^52 and a half.
+template <class F> concept WholeDivision = std::is_same_v<F, FloorDivide> || std::is_same_v<F, TruncDivide> || std::is_same_v<F, Remainder> || std::is_same_v<F, Fmod>;
+constexpr double whole_magic = 0x1.8p52;
+constexpr int64_t whole_bits = 0x4338000000000000;
+template <class F, std::integral T> requires WholeDivision<F> struct Moderate<F, T> {
+  static constexpr bool exists = true;
+  [[gnu::always_inline]] static inline bool hard(T x, T y) {
+    if constexpr (sizeof(T) < 8) return y == 0;
+    constexpr int64_t limit = int64_t(1) << 51;
+    return (x >= limit) | (x <= -limit) | (y >= limit) | (y <= -limit) | (y == 0);
+  }
+  struct Form {
+    T operator()(T x, T y) const {
+      constexpr bool floors = std::is_same_v<F, FloorDivide> || std::is_same_v<F, Remainder>;
+      const double a = number(x), b = number(y), quotient = a / b, size = floors ? quotient : math::abs(quotient);
+      const double nearest = (size + whole_magic) - whole_magic, below = nearest > size ? nearest - 1 : nearest;
+      const double whole = floors ? below : std::copysign(below, quotient);
+      constexpr bool divides = std::is_same_v<F, FloorDivide> || std::is_same_v<F, TruncDivide>;
+      return static_cast<T>(math::to_bits((divides ? whole : a - math::rounded(whole * b)) + whole_magic) - whole_bits);
+    }
+   private:
+    [[gnu::always_inline]] static inline double number(T x) {
+      if constexpr (sizeof(T) < 8) return static_cast<double>(x);
+      else return math::from_bits(static_cast<int64_t>(x + whole_bits)) - whole_magic;
+    }
+  };
+};
 template <> struct Moderate<Zeta, float> {
   static constexpr bool exists = true, narrow = true;   // far ahead without a copy for the widest vectors
   [[gnu::always_inline]] static inline bool hard(float s, float q) { return math::is_hard_for_zeta(s, q); }
@@ -89,6 +117,35 @@ template <class F, Kernel otherwise> void scale_kernel(const Launch& l) {
   otherwise(l);
 }
 
+// Whole numbers: as many squares as the largest exponent of a tile has bits; products wrap. The same as math::pow.
+template <class T> struct WholePower {
+  template <int W> [[gnu::always_inline]] static inline void run(char* to, const char* const* operands, const void*, int64_t n) {
+    using U = std::make_unsigned_t<T>;
+    T* const y = reinterpret_cast<T*>(to);
+    for (int64_t at = 0; at < n; at += tile_size) {
+      const T *x = reinterpret_cast<const T*>(operands[0]) + at, *exponent = reinterpret_cast<const T*>(operands[1]) + at;
+      const int64_t m = n - at < tile_size ? n - at : tile_size;
+      alignas(W) U base[tile_size], power[tile_size], left[tile_size];
+      U any = 0;
+      for (int64_t i = 0; i < m; i++) {
+        base[i] = static_cast<U>(x[i]), left[i] = static_cast<U>(exponent[i] < 0 ? 0 : exponent[i]), any |= left[i];
+        // An exponent below 0 leaves 1 and -1 to a power, else 0.
+        const U sign = exponent[i] & 1 ? base[i] : U(1), inverse = (x[i] == 1) | (x[i] == -1) ? sign : U(0);
+        power[i] = exponent[i] < 0 ? inverse : U(1);
+      }
+      for (; any; any >>= 1)
+        for (int64_t i = 0; i < m; i++) {
+          power[i] *= left[i] & 1 ? base[i] : U(1);
+          base[i] *= base[i], left[i] >>= 1;
+        }
+      for (int64_t i = 0; i < m; i++) y[at + i] = static_cast<T>(power[i]);
+    }
+  }
+};
+template <class T> void whole_power(const Launch& l) {
+  run_functor(l, {isa::at_level<WholePower<T>, char*, const char* const*, const void*, int64_t>()}, nullptr, grain_of(Cost::series));
+}
+
 // An exponent of 2 or 3 for all elements is a product; those of complex numbers that are exact have loops of their own.
 void pow_kernel(const Launch& l) {
   const View& exponent = l.x[1];
@@ -106,6 +163,8 @@ void pow_kernel(const Launch& l) {
     if (is(-.5)) return kernel<Rsqrt, 1>(base);
     if (is(-1)) return kernel<Reciprocal, 1, cheap>(base);
   }
+  if (l.y[0].dtype == DType::int64) return whole_power<int64_t>(l);
+  if (l.y[0].dtype == DType::int32) return whole_power<int32_t>(l);
   if (is(2)) return kernel<Square, 1, cheap>(base);
   if (is(3)) return kernel_for<Cube, 1, cheap, float, double, Half, BFloat16, Complex<float>, Complex<double>>(base);
   kernel<Pow, 2>(l);
@@ -197,10 +256,10 @@ constexpr Entry entries[] = {
     {"complex", kernel<MakeComplex, 2, cheap>},
     {"copysign", copysign_kernel, true},
     {"div", scale_kernel<Div, kernel<Div, 2, cheap>>},
-    {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, double, Half, BFloat16>},
+    {"floor_divide", kernel_for<FloorDivide, 2, Cost::series, float, double, Half, BFloat16, int32_t, int64_t>},
     {"fmax", kernel<Fmax, 2, cheap>},
     {"fmin", kernel<Fmin, 2, cheap>},
-    {"fmod", kernel_for<Fmod, 2, Cost::series, float, double, Half, BFloat16>},
+    {"fmod", kernel_for<Fmod, 2, Cost::series, float, double, Half, BFloat16, int32_t, int64_t>},
     {"heaviside", kernel<Heaviside, 2, cheap>},
     {"hypot", kernel<Hypot, 2, cheap>},
     {"igamma", igamma_kernel},
@@ -214,9 +273,9 @@ constexpr Entry entries[] = {
     {"mul", scale_kernel<Mul, kernel_all_widths<Mul, 2>>},
     {"nextafter", nextafter_kernel, true},
     {"pow", pow_kernel},
-    {"remainder", kernel_for<Remainder, 2, Cost::series, float, double, Half, BFloat16>},
+    {"remainder", kernel_for<Remainder, 2, Cost::series, float, double, Half, BFloat16, int32_t, int64_t>},
     {"sub", kernel_all_widths<Sub, 2>},
-    {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16>},
+    {"trunc_divide", kernel_for<TruncDivide, 2, cheap, float, double, Half, BFloat16, int32_t, int64_t>},
     {"where", where_kernel},
     {"xlogy", kernel<Xlogy, 2>},
     {"zeta", kernel_for<Zeta, 2, Cost::series, float, Half, BFloat16>},
