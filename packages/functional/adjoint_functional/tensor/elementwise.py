@@ -143,6 +143,13 @@ def _ordered(name: str, input: Tensor) -> Tensor:
     return input
 
 
+def _is(limit: float, input: Tensor) -> Tensor:
+    """Whether an element is infinite; no integer is."""
+    if input.is_floating_point():
+        return _of_values(lambda x: x == limit, input)
+    return _of_values(lambda x: _core.zeros_like(x, dtype=_core.bool), input)
+
+
 @method
 def isposinf(input: Tensor) -> Tensor:
     """Whether an element is infinity.
@@ -152,7 +159,7 @@ def isposinf(input: Tensor) -> Tensor:
         >>> ad.isposinf(ad.tensor([float('inf'), 1.0]))
         tensor([ True, False])
     """
-    return _of_values(lambda x: x == math.inf, _ordered("isposinf", input))
+    return _is(math.inf, _ordered("isposinf", input))
 
 
 @method
@@ -164,7 +171,7 @@ def isneginf(input: Tensor) -> Tensor:
         >>> ad.isneginf(ad.tensor([-float('inf'), 1.0]))
         tensor([ True, False])
     """
-    return _of_values(lambda x: x == -math.inf, _ordered("isneginf", input))
+    return _is(-math.inf, _ordered("isneginf", input))
 
 
 def isin(
