@@ -195,3 +195,19 @@ def test_distances_of_order_zero_keep_nan() -> None:
     x = ad.tensor([[1.0, 2.0], [float("nan"), 1.0], [1.0, 3.0]])
     np.testing.assert_array_equal(ad.cdist(x, ad.tensor([[1.0, 3.0]]), p=0).numpy(), [[1], [np.nan], [0]])
     np.testing.assert_array_equal(ad.nn.functional.pdist(x, p=0).numpy(), [np.nan, 1, np.nan])
+
+
+@pytest.mark.parametrize("n, m, d", [(3, 40, 300), (70, 5, 3), (130, 260, 17), (1, 1, 1), (9, 33, 1), (40, 30, 64)])
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0])
+def test_rows_with_nan_and_infinity_are_far_alone(p: float, n: int, m: int, d: int) -> None:
+    for dtype, loose in ((np.float32, 1e-5), (np.float64, 1e-12)):
+        a, b = (RANDOM.uniform(-2, 2, s).round(1).astype(dtype) for s in ((2, n, d), (2, m, d)))
+        a[0, n // 2, d // 2], a[1, 0, 0], b[1, m // 2, -1] = np.nan, np.inf, -np.inf
+        for mode in ("use_mm_for_euclid_dist_if_necessary", "donot_use_mm_for_euclid_dist"):
+            found = ad.cdist(ad.from_numpy(a), ad.from_numpy(b), p, mode).numpy()
+            apart = np.abs(a[:, :, None] - b[:, None])
+            parts = np.where(np.isnan(apart), apart, apart != 0) if p == 0 else apart**p
+            wanted = parts.sum(-1) ** (1 / (p or 1))
+            finite = np.isfinite(wanted)
+            assert not np.isfinite(found[~finite]).any()
+            np.testing.assert_allclose(found[finite], wanted[finite], rtol=loose, atol=loose * 100 * d**0.5)

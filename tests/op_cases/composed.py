@@ -40,6 +40,8 @@ CASES = [
     over("dist", x(3, 4), x(4), ref=lambda a, b: np.linalg.norm(a - b)),
     case("cdist", x(2, 3, 4), x(2, 5, 4), ref=distances),
     case("cdist", x(3, 4), x(5, 4), p=3.0, variant="p", ref=distances),
+    case("cdist", x(3, 4), x(5, 4), p=1.0, variant="sums", ref=distances),
+    case("cdist", x(27, 18), x(16, 18), variant="products", ref=distances),
     case("nn.functional.pdist", x(4, 3), records=("distances",)),
     over("trapezoid", x(3, 5), ref=trapezoid),
     over("trapezoid", x(3, 5), x(5), dim=1, variant="positions", ref=lambda y, t, dim: trapezoid(y, t, dim=dim)),

@@ -110,7 +110,7 @@ void bind_planes(nb::module_& m) {
     Values v = fractional_max_pool(x, samples, kernel, sizes);
     return nb::make_tuple(v.values, v.indices);
   });
-  function(m, "_distances", [](const Tensor& x, const Tensor& y) { return distances(x, y); }, "input"_a, "other"_a);
+  function(m, "_distances", [](const Tensor& x, const Tensor& y, bool products, int power) { return distances(x, y, products, power); }, "input"_a, "other"_a, "products"_a = false, "power"_a = 2);
   function(m, "_pair_distances", [](const Tensor& x) { return pair_distances(x); }, "input"_a);
   function(m, "_margin", [](const Tensor& x, const Tensor& target, double margin, bool several) { return margin_rows(x, target, margin, several); }, "input"_a, "target"_a, "margin"_a, "several"_a);
   function(m, "_multi_margin_loss", [](const Tensor& x, const Tensor& target, double margin, const Tensor& weight, const std::string& how) {

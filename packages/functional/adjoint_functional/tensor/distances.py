@@ -27,16 +27,6 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return _core._vector_norm(input - other, p, None, False, None)
 
 
-def _by_products(x1: Tensor, x2: Tensor) -> Tensor:
-    """Euclid's distances from |a|^2 - 2 a b + |b|^2: a product of matrices, and no tensor of n m d numbers."""
-    if x1.numel():
-        centre = x1.detach().flatten(0, -2).mean(0)  # distances do not depend on it, what cancels does
-        x1, x2 = x1 - centre, x2 - centre
-    squares = (x1 * x1).sum(-1).unsqueeze(-1) + (x2 * x2).sum(-1).unsqueeze(-2) - 2 * (x1 @ x2.mT)
-    apart = squares.detach() > 0
-    return _core.where(apart, _core.where(apart, squares, 1).sqrt(), 0)
-
-
 def _norms(apart: Tensor, p: float, dim: int = -1) -> Tensor:
     if p == 0:
         return _core.where(apart.isnan().any(dim), math.nan, (apart != 0).sum(dim).to(apart.dtype))
@@ -65,7 +55,7 @@ def _again(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances between rows: (..., n, d) and (..., m, d) give (..., n, m). The gradient at distance 0 is 0.
 
-    For p = 2, more than 25 rows and more than four coordinates they are made of a product of matrices, unless `compute_mode` is
+    For p = 2 and more than 25 rows of many coordinates they are made of a product of matrices, unless `compute_mode` is
     "donot_use_mm_for_euclid_dist": faster, and less exact for rows that are close to each other.
 
     Example::
@@ -82,10 +72,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     if not x1.size(-1):
         p = 1  # of nothing, which has no largest
     n, m = x1.size(-2), x2.size(-2)
-    if p == 2 and max(n, m) > 25 and x1.size(-1) > 4 and compute_mode != "donot_use_mm_for_euclid_dist":
-        return _by_products(x1, x2)
-    if p == 2 and x1.is_floating_point() and x2.is_floating_point():
-        return _core._distances(x1, x2)
+    if p in (0, 1, 2) and x1.is_floating_point() and x2.is_floating_point():
+        return _core._distances(x1, x2, max(n, m) > 25 and compute_mode != "donot_use_mm_for_euclid_dist", int(p))
     lanes = max(math.prod(x1.shape[:-2]), math.prod(x2.shape[:-2]))
     rows = max(1, 2**20 // max(1, lanes * m * x1.size(-1)))  # so many at a time stay in the cache
     dim = -1 if m < x1.size(-1) else -3  # the longer dimension is the last

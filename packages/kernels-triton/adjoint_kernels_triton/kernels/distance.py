@@ -9,9 +9,9 @@ from .._templates import widened
 
 @kernel(
     values={"rows": "size(x0, -2)", "columns": "max(1, size(x1, -2))", "d": "size(x0, -1)", "count": "numel(y0)"},
-    constants={"ABOVE": "above", "BLOCK": 128}, grid="cdiv(numel(y0), BLOCK)",
+    constants={"ABOVE": "above", "POWER": "power", "BLOCK": 128}, grid="cdiv(numel(y0), BLOCK)",
 )  # fmt: skip
-def distances(x0, x1, y0, rows, columns, d, count, ABOVE: tl.constexpr, BLOCK: tl.constexpr):
+def distances(x0, x1, y0, rows, columns, d, count, ABOVE: tl.constexpr, POWER: tl.constexpr, BLOCK: tl.constexpr):
     r = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     j, i = r % columns, r // columns
     there = r < count
@@ -21,5 +21,12 @@ def distances(x0, x1, y0, rows, columns, d, count, ABOVE: tl.constexpr, BLOCK: t
     total = widened(tl.zeros((BLOCK,), x0.dtype.element_ty))
     for k in range(0, d):
         apart = widened(tl.load(a + k, mask=there, other=0.0)) - widened(tl.load(b + k, mask=there, other=0.0))
-        total += apart * apart
-    tl.store(y0 + r, libdevice.sqrt(total).to(y0.dtype.element_ty), mask=r < count)
+        if POWER == 2:
+            total += apart * apart
+        elif POWER == 1:
+            total += tl.abs(apart)
+        else:
+            total += tl.where(apart == apart, (apart != 0).to(total.dtype), apart)
+    if POWER == 2:
+        total = libdevice.sqrt(total)
+    tl.store(y0 + r, total.to(y0.dtype.element_ty), mask=r < count)
