@@ -77,7 +77,7 @@ def beam_search(device):
     memory, text = ad.randn(2, 5, width).to(device), ad.tensor([[1, 2, 3, 4], [1, 5, 0, 0]]).to(device)
     optimizer = ad.optim.AdamW([*decoder.parameters(), *embed.parameters(), *head.parameters()], lr=1e-2, amsgrad=True)
     for _ in range(STEPS):
-        mask = nn.Transformer.generate_square_subsequent_mask(3, device=device)
+        mask = ad.ones(3, 3, dtype=ad.bool, device=device).triu(1)
         y = decoder(embed(text[:, :-1]), memory, tgt_mask=mask, tgt_key_padding_mask=text[:, :-1] == end)
         loss = F.cross_entropy(head(y).flatten(0, 1), text[:, 1:].flatten(), ignore_index=end)
         optimizer.zero_grad()
