@@ -122,3 +122,8 @@ def test_a_range_between_numbers_of_the_type(dtype):
 def test_more_cells_than_there_are_numbers(bins):
     with pytest.raises(RuntimeError, match=f"^histogramdd: a grid of {bins[0]} x {bins[1]} .*bins has too many cells$"):
         ad.histogramdd(ad.zeros(1, len(bins)), bins)
+
+
+def test_a_number_has_a_weight() -> None:
+    edges = ad.tensor([0.0, 1.0, 2.0])
+    assert ad.histogram(ad.tensor(1.0), edges, weight=ad.tensor(2.0)).hist.tolist() == [0, 2]

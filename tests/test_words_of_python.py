@@ -149,3 +149,32 @@ def test_numbers_beyond_every_type_overflow(call: Callable[[int], Any]) -> None:
 )
 def test_float_is_a_type_of_double_precision(made: Callable[[Any], Any]) -> None:
     assert made(float).dtype is ad.float64
+
+
+@pytest.mark.parametrize(
+    ("apart", "together"),
+    [
+        (lambda t: t.squeeze(0, 2), lambda t: t.squeeze((0, 2))),
+        (lambda t: t.broadcast_to(2, 4, 1), lambda t: t.broadcast_to((2, 4, 1))),
+        (lambda t: t.hsplit(1, 3), lambda t: t.hsplit([1, 3])),
+        (lambda t: t.mT.dsplit(2, 3), lambda t: t.mT.dsplit([2, 3])),
+        (lambda t: t.vsplit(0, 1), lambda t: t.vsplit([0, 1])),
+    ],
+)
+def test_numbers_apart_mean_a_sequence_in_methods(apart: Callable[[Any], Any], together: Callable[[Any], Any]) -> None:
+    t = ad.arange(4.0).view(1, 4, 1)
+    ad.testing.assert_close(apart(t), together(t), rtol=0, atol=0)
+
+
+eye = ad.eye(2)
+NAMED = {
+    "linalg.cholesky": {"input": eye}, "linalg.eigvals": {"input": eye}, "linalg.vector_norm": {"input": eye},
+    "linalg.householder_product": {"input": eye, "tau": eye[0]}, "special.airy_ai": {"x": eye}, "special.scaled_modified_bessel_k0": {"x": eye},
+    "nn.functional.one_hot": {"input": eye.long()}, "cholesky_solve": {"input": eye, "input2": eye}, "ldexp": {"input": eye, "x2": eye},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_arguments_by_the_names_that_pytorch_takes_besides(name: str) -> None:
+    call = operator.attrgetter(name)(ad)
+    ad.testing.assert_close(call(**NAMED[name]), call(*NAMED[name].values()), rtol=0, atol=0)

@@ -13,10 +13,18 @@ from ._core import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_OTHER_NAMES = {  # NumPy's, and those that PyTorch takes besides the ones of its pages
-    **{"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"},
-    **{"input": "A", "input2": "L", "b": "B", "other": "B", "element": "elements", "test_element": "test_elements"},
-    **{"sections": "indices_or_sections", "indices": "indices_or_sections"},
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {  # NumPy's, and those that PyTorch takes besides the ones of its pages
+    **{
+        "axis": ("dim",),
+        "keepdims": ("keepdim",),
+        "x": ("input",),
+        "a": ("input",),
+        "x2": ("other",),
+        "b": ("B",),
+        "other": ("B",),
+    },
+    **{"input": ("A", "x", "B", "tensor"), "input2": ("L",), "element": ("elements",), "test_element": ("test_elements",)},
+    **{"sections": ("indices_or_sections",), "indices": ("indices_or_sections",)},
 }
 
 
@@ -38,7 +46,7 @@ def _renamed(f: Callable[..., Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     import inspect
 
     own = inspect.signature(f).parameters
-    found = {k: _OTHER_NAMES.get(k, k) if k not in own else k for k in kwargs}
+    found = {k: k if k in own else next((name for name in _OTHER_NAMES.get(k, ()) if name in own), k) for k in kwargs}
     fits = len(set(found.values())) == len(kwargs) and all(name in own for name in found.values())
     return {found[k]: v for k, v in kwargs.items()} if fits else kwargs
 
@@ -186,8 +194,7 @@ def check_all(namespace: dict[str, Any], out: Container[str] = (), space: str = 
             f.__dict__.setdefault("_plain", f"{space}.{name}")  # what another namespace has too is the first one's
         if not isinstance(f, FunctionType) or hasattr(own := _composition(f), "__wrapped__"):
             continue
-        if len(own.__code__.co_names) > 2 or "dim" in own.__code__.co_varnames:
-            f = checked(f)
+        f = checked(f)
         namespace[name] = f = with_out(f) if name in out else f
         if f is not own:
             f.__module__ = namespace["__name__"]  # where pickles find it

@@ -253,7 +253,11 @@ Example::
 
     def bool(self, memory_format: memory_format=...) -> Tensor: ...
 
-    def broadcast_to(self, size: _Dims) -> Tensor: ...
+    @overload
+    def broadcast_to(self, *size: _Dims) -> Tensor: ...
+
+    @overload
+    def broadcast_to(self, *, size: _Dims) -> Tensor: ...
 
     def byte(self, memory_format: memory_format=...) -> Tensor: ...
 
@@ -515,7 +519,7 @@ Example::
 
     def double(self, memory_format: memory_format=...) -> Tensor: ...
 
-    def dsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    def dsplit(self, *indices_or_sections: Any, **named: Any) -> tuple[Tensor, ...]:
         """Views of the pieces along dimension 2, as `tensor_split` makes them.
 
 Example::
@@ -779,7 +783,7 @@ Example::
     >>> ad.histogram(ad.tensor([0.0, 1.0, 1.0]), 2).hist
     tensor([1., 2.])"""
 
-    def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    def hsplit(self, *indices_or_sections: Any, **named: Any) -> tuple[Tensor, ...]:
         """Views of the pieces along dimension 1, as `tensor_split` makes them.
 
 Example::
@@ -1829,7 +1833,11 @@ Raises:
 
     def square_(self) -> Tensor: ...
 
+    @overload
     def squeeze(self, dim: _Dims | None=None) -> Tensor: ...
+
+    @overload
+    def squeeze(self, *dims: _Dims) -> Tensor: ...
 
     def squeeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Turns this tensor into what `squeeze` returns."""
@@ -2150,7 +2158,7 @@ Example::
     @volatile.setter
     def volatile(self, value: Any) -> None: ...
 
-    def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    def vsplit(self, *indices_or_sections: Any, **named: Any) -> tuple[Tensor, ...]:
         """Views of the pieces along dimension 0, as `tensor_split` makes them.
 
 Example::

@@ -138,8 +138,7 @@ void bind_shapes(nb::module_& m, const Methods& t) {
   t.def("view_as", [](const Tensor& x, const Tensor& y) { return view(x, y.sizes()); }, "other"_a);
   t.def("reshape_as", [](const Tensor& x, const Tensor& y) { return reshape(x, y.sizes()); }, "other"_a);
   t.def("expand_as", [](const Tensor& x, const Tensor& y) { return expand(x, y.sizes()); }, "other"_a);
-  function(m, "broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "input"_a, "size"_a);
-  t.def("broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size"_a);
+  with_dims(m, "broadcast_to", [](const Tensor& x, const Dims& d) { return expand(x, d); }, "size");
   both(m, "flatten", [](const Tensor& x, int64_t a, int64_t b) { return flatten(x, a, b); }, "start_dim"_a = 0, "end_dim"_a = -1);
   both(m, "ravel", [](const Tensor& x) { return reshape(contiguous(x), {-1}); });
   direct_dims("expand", [](const Tensor& x, const Dims& d) { return expand(x, d); });
@@ -150,6 +149,7 @@ void bind_shapes(nb::module_& m, const Methods& t) {
   both(m, "unsqueeze", [](const Tensor& x, int64_t dim) { return unsqueeze(x, dim); }, "dim"_a);
   direct_both<Tensor, int64_t>(m, "unsqueeze", [](const Tensor& x, int64_t dim) { return unsqueeze(x, dim); });
   both(m, "squeeze", [](const Tensor& x, const OptionalDims& dim) { return squeeze(x, dim); }, "dim"_a = nb::none());
+  t.def("squeeze", [](const Tensor& x, const nb::args& dims) { return squeeze(x, dims_of(dims, "squeeze")); }, "dims"_a);
 }
 
 void bind_transposes(nb::module_& m) {

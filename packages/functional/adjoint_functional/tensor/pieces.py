@@ -35,7 +35,15 @@ def _splits(name: str, dim: int, least: int) -> Callable[[Tensor, int | Sequence
     split.__name__ = split.__qualname__ = name
     example = f"Example::\n\n    >>> [piece.shape[{dim}] for piece in ad.{name}(ad.ones(4, 4, 4), [1])]\n    [1, 3]"
     split.__doc__ = f"Views of the pieces along dimension {dim}, as `tensor_split` makes them.\n\n{example}"
-    setattr(Tensor, name, checked(split))
+
+    explained = checked(split)
+
+    def method(self: Tensor, *indices_or_sections: Any, **named: Any) -> tuple[Tensor, ...]:
+        given = indices_or_sections if len(indices_or_sections) < 2 else [indices_or_sections]
+        return explained(self, *given, **named)
+
+    method.__name__, method.__doc__ = name, split.__doc__
+    setattr(Tensor, name, method)
     return split
 
 

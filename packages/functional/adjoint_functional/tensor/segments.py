@@ -172,6 +172,8 @@ def histogram(
     """
     if not isinstance(bins, Tensor) and bins <= 0:
         raise RuntimeError(f"histogram: bins must be positive, got {bins}")
+    if weight is not None and weight.shape == input.shape:
+        weight = weight.reshape(-1)
     found = histogramdd(input.reshape(-1, 1), [bins], range=range, weight=weight, density=density)
     return _results.histogram(found[0], found[1][0])
 
