@@ -10,7 +10,7 @@ _STARTED_BY_MPI = "ranks are started by mpiexec, or by distributed.run, once"
 
 _BELOW = {
     _COMPILES: "_dynamo.exc _inductor _export export nativert fx.annotate fx.config fx.graph.CodeGen fx.graph.PythonCode "
-    "fx.operator_schemas fx.passes fx.subgraph_rewriter fx.tensor_type fx.traceback jit.frontend jit.generate_bytecode jit.mobile "
+    "fx.operator_schemas fx.passes fx.tensor_type fx.traceback jit.frontend jit.generate_bytecode jit.mobile "
     "jit.quantized jit.supported_ops jit.unsupported_tensor_ops jit.onednn_fusion_enabled jit.enable_onednn_fusion jit.strict_fusion jit.export_opnames "
     "jit.CompilationUnit compiler.load_cache_artifacts compiler.save_cache_artifacts compiler.load_compiled_function utils.jit utils.bundled_inputs "
     "utils.model_dump utils.throughput_benchmark library.triton_op library.wrap_triton utils.benchmark.utils.cpp_jit",

@@ -62,7 +62,10 @@ FX = {
     "immutable_collections": "immutable_list immutable_dict",
     "interpreter": "Interpreter Transformer",
     "node": "Node Target Argument map_arg map_aggregate",
+    "passes": "ShapeProp",
+    "passes.shape_prop": "ShapeProp TensorMetadata",
     "proxy": "Proxy Attribute TraceError TracerBase GraphAppendingTracer",
+    "subgraph_rewriter": "Match ReplacedPatterns replace_pattern replace_pattern_with_filters",
 }
 HOMES = {"nn.modules": NN, "optim": OPTIM, "fx": FX}  # the names are those of the namespace in front of the first dot
 
@@ -83,4 +86,5 @@ def make_homes(parent: ModuleType, of: ModuleType) -> None:
         home.__all__ = [word for word in contents.split() if hasattr(of, word)]  # type: ignore[attr-defined]
         _lead(home, of)
         sys.modules[home.__name__] = home
-        setattr(parent, name, home)
+        above, _, own = home.__name__.rpartition(".")
+        setattr(sys.modules[above], own, home)

@@ -17,6 +17,12 @@ from .proxy import Attribute as Attribute
 from .proxy import GraphAppendingTracer as GraphAppendingTracer
 from .proxy import Proxy, TraceError
 from .proxy import TracerBase as TracerBase
+from .rewriting import Match as Match
+from .rewriting import ReplacedPatterns as ReplacedPatterns
+from .rewriting import replace_pattern
+from .rewriting import replace_pattern_with_filters as replace_pattern_with_filters
+from .shapes import ShapeProp as ShapeProp
+from .shapes import TensorMetadata as TensorMetadata
 from .tracer import Tracer, symbolic_trace, wrap
 
 __all__ = [
@@ -29,6 +35,7 @@ __all__ = [
     "Tracer",
     "Transformer",
     "map_arg",
+    "replace_pattern",
     "symbolic_trace",
     "wrap",
 ]
