@@ -310,6 +310,7 @@ def test_buffers_by_assignment() -> None:
 
     model = Model()
     assert list(model.state_dict()) == ["kept"] and list(dict(model.named_buffers())) == ["kept", "lost"]
+    assert type(model.kept) is ad.Tensor and repr(model.kept) == "tensor([1., 1.])" and not isinstance(ad.ones(1), ad.nn.Buffer)
     assert isinstance(model.kept, ad.nn.Buffer) and not isinstance(model.kept, ad.nn.Parameter) and not list(model.parameters())
     model.kept = ad.zeros(3)
     assert model.double().state_dict()["kept"].dtype is ad.float64
@@ -319,6 +320,8 @@ def test_buffers_by_assignment() -> None:
     with pytest.raises(TypeError, match="cannot assign 'adjoint.FloatTensor' as parameter 'weight'"):
         model.weight = ad.nn.Buffer()
     assert list(dict(model.named_parameters())) == ["weight"]
+    with pytest.raises(AttributeError, match="cannot assign buffer before Module"):
+        ad.nn.Module.__new__(ad.nn.Module).kept = ad.nn.Buffer()
     model.kept = ad.nn.Buffer()  # in the place of the one before
     assert list(dict(model.named_buffers())) == ["kept", "lost"] and model.kept.shape == (0,)
 

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import adjoint_core as core
 from adjoint_core import Tensor
-from adjoint_core._tensor.subclasses import _disabled_torch_function_impl
 from adjoint_engine import Parameter
 
 from ..conversion import converted
@@ -20,8 +19,19 @@ from .state import State
 M = TypeVar("M", bound="Module")
 
 
-class Buffer(Tensor):
-    """A tensor that becomes a buffer where it is set as an attribute of a module: it moves and is saved with it, but is no parameter.
+def _is_buffer(value: Any) -> bool:
+    return isinstance(value, Tensor) and getattr(value, "_is_buffer", False)
+
+
+class _Marked(type):
+    """Its instances are tensors that were made buffers."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return _is_buffer(instance)
+
+
+class Buffer(Tensor, metaclass=_Marked):
+    """Makes a tensor that becomes a buffer where it is set as an attribute of a module: it moves and is saved with it, but is no parameter.
 
     Arguments:
         data: the tensor; None: an empty one.
@@ -36,16 +46,12 @@ class Buffer(Tensor):
     """
 
     persistent: bool
-    __torch_function__ = _disabled_torch_function_impl
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
-        t = (
-            (core.empty(0) if data is None else data.detach())
-            .as_subclass(cls)
-            .requires_grad_(data is not None and data.requires_grad)
-        )
-        t.persistent = persistent
-        return t
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+        data = core.empty(0) if data is None else data
+        made: Any = data.detach().requires_grad_(data.requires_grad)
+        made.persistent, made._is_buffer = persistent, True
+        return made
 
 
 class Module(Calls, State):
@@ -129,8 +135,9 @@ class Module(Calls, State):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Buffer) and not any(name in self.__dict__.get(table, ()) for table, _ in _KINDS):
-            self._forget(name)
+        if _is_buffer(value) and not any(name in self.__dict__.get(table, ()) for table, _ in _KINDS):
+            if "_buffers" in self.__dict__:
+                self._forget(name)
             self.register_buffer(name, value, value.persistent)
             return
         for table, kind in _KINDS:
@@ -139,14 +146,15 @@ class Module(Calls, State):
             if not new and (owned is None or name not in owned):
                 continue
             if owned is None:
-                raise AttributeError(f"cannot assign {table[1:]} before Module.__init__() call")
+                what = "module" if kind is Module else table[1:]
+                raise AttributeError(f"cannot assign {what} before Module.__init__() call")
             if value is not None and not isinstance(value, kind):
                 what = {"_parameters": "parameter", "_modules": "child module", "_buffers": "buffer"}[table]
                 raise TypeError(f"cannot assign '{_type_name(value)}' as {what} '{name}' ({_expected(kind)} or None expected)")
             if new and name not in owned:
                 self._forget(name)
             owned[name] = registered(self, _WHAT[table], name, value) if hooks_of_all else value
-            if isinstance(value, Buffer):
+            if _is_buffer(value):
                 self.register_buffer(name, value, value.persistent)
             return
         object.__setattr__(self, name, value)
