@@ -118,24 +118,25 @@ template <class T> void columns_of_strip(Form form, const T* x, T* y, int64_t n,
   isa::call<SoftmaxColumns<T>>(form, x, y, n, down, width, static_cast<T*>(m), static_cast<T*>(s), static_cast<T*>(scratch));
 }
 
-// Short rows are turned, a strip at a time, so that loops run across them.
-template <class T> void over_short_rows(Form form, const T* x, T* y, int64_t n, int64_t rows) {
-  pool::parallel((rows + strip - 1) / strip, [&](int64_t u) {
-    const int64_t first = u * strip, width = std::min(strip, rows - first), down = (width + 15) & -16, kept = form == Form::sum ? 1 : n;
-    const Buffer in(n * down * static_cast<int64_t>(sizeof(T))), out(kept * down * static_cast<int64_t>(sizeof(T)));
-    const auto view = [&](const T* data, const int64_t (&sizes)[2], const int64_t (&strides)[2]) {
-      return View{const_cast<char*>(reinterpret_cast<const char*>(data)), sizes, strides, 2, dtype_of<T>(), sizes[0] * width};
+// Short lines that lie side by side in short rows, or not at all: they are turned, a strip at a time, so that loops run across them.
+template <class T> void over_short_lines(Form form, const T* x, T* y, const Lines& l) {
+  const int64_t some = std::max<int64_t>(1, strip / l.inner), kept = form == Form::sum ? 1 : l.n;
+  pool::parallel((l.outer + some - 1) / some, [&](int64_t u) {
+    const int64_t first = u * some, planes = std::min(some, l.outer - first), width = planes * l.inner, down = (width + 15) & -16;
+    const Buffer in(l.n * down * static_cast<int64_t>(sizeof(T))), out(kept * down * static_cast<int64_t>(sizeof(T)));
+    const auto view = [&](const T* data, const int64_t (&sizes)[3], const int64_t (&strides)[3]) {
+      return View{const_cast<char*>(reinterpret_cast<const char*>(data)), sizes, strides, 3, dtype_of<T>(), sizes[0] * width};
     };
-    const int64_t all[] = {n, width}, results[] = {kept, width}, turned[] = {down, 1}, across[] = {1, n}, back[] = {1, kept};
-    if (width < down) std::memset(in.as<char>(), 0, n * down * sizeof(T));
-    copy(view(in.as<T>(), all, turned), view(x + first * n, all, across));
-    columns_of_strip<T>(form, in.as<T>(), out.as<T>(), n, down, down);
-    copy(view(y + first * kept, results, back), view(out.as<T>(), results, turned));
+    const int64_t all[] = {l.n, planes, l.inner}, results[] = {kept, planes, l.inner}, turned[] = {down, l.inner, 1};
+    const int64_t across[] = {l.inner, l.n * l.inner, 1}, back[] = {l.inner, kept * l.inner, 1};
+    if (width < down) std::memset(in.as<char>(), 0, l.n * down * sizeof(T));
+    copy(view(in.as<T>(), all, turned), view(x + first * l.n * l.inner, all, across));
+    columns_of_strip<T>(form, in.as<T>(), out.as<T>(), l.n, down, down);
+    copy(view(y + first * kept * l.inner, results, back), view(out.as<T>(), results, turned));
   });
 }
 
 template <class T> void over_rows(Form form, const T* x, T* y, int64_t n, int64_t rows) {
-  if (n <= 48 && rows >= (n <= 16 ? 16 : 64)) return over_short_rows(form, x, y, n, rows);
   pool::parallel_for(rows, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
     const Buffer scratch(2 * (n + SoftmaxRows<T>::padding) * static_cast<int64_t>(sizeof(T)));
     isa::call<SoftmaxRows<T>>(form, x + begin * n, y + begin * (form == Form::sum ? 1 : n), scratch.as<T>(), n, end - begin);
@@ -150,6 +151,12 @@ template <class T> void over_columns(Form form, const T* x, T* y, const Lines& l
   });
 }
 
+template <class T> void over_lines(Form form, const T* x, T* y, const Lines& l) {
+  if (l.n <= 48 && l.inner < 16 && l.outer * l.inner >= (l.n <= 16 ? 16 : 64) && l.outer >= 4) return over_short_lines(form, x, y, l);
+  if (l.inner > 1) over_columns(form, x, y, l);
+  else over_rows(form, x, y, l.n, l.outer);
+}
+
 template <Form form> void softmax_kernel(const Launch& l) {
   const View& x = l.x[0];
   if (!is_floating(x.dtype) || x.numel == 0) return reference(l);
@@ -158,8 +165,7 @@ template <Form form> void softmax_kernel(const Launch& l) {
   with_dense(x, l.y[0], [&](const View& in, const View& out) {
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
-      if (lines.inner == 1) over_rows<T>(form, in.as<const T>(), out.as<T>(), lines.n, lines.outer);
-      else over_columns<T>(form, in.as<const T>(), out.as<T>(), lines);
+      over_lines<T>(form, in.as<const T>(), out.as<T>(), lines);
     });
   });
 }
@@ -179,11 +185,10 @@ void logsumexp_kernel(const Launch& l) {
       using T = decltype(zero);
       if (dims.size() == 1) {
         const LinesOf in(x, static_cast<int>(dims[0]), type);
-        if (in.lines.inner > 1) return over_columns<T>(Form::sum, in.as<T>(), y.as<T>(), in.lines);
-        return over_rows<T>(Form::sum, in.as<T>(), y.as<T>(), in.lines.n, in.lines.outer);
+        return over_lines<T>(Form::sum, in.as<T>(), y.as<T>(), in.lines);
       }
       const Ordered ordered(x, order);
-      over_rows<T>(Form::sum, Contiguous(ordered.view, type).as<const T>(), y.as<T>(), x.numel / l.y[0].numel, l.y[0].numel);
+      over_lines<T>(Form::sum, Contiguous(ordered.view, type).as<const T>(), y.as<T>(), Lines(ordered.view, x.ndim - dims.size(), x.ndim));
     });
   };
   if (l.y[0].dtype == type) return typed(l.y[0]);
@@ -202,17 +207,41 @@ template <bool logarithm, class T> struct SoftmaxRowsVjp {
     }
   }
 };
+// The same of columns, `width` of them in each of some planes.
+template <bool logarithm, class T> struct SoftmaxColumnsVjp {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t down, int64_t width, int64_t planes) {
+    for (; planes > 0; planes--, v += n * down, y += n * down, to += n * down) {
+      T sum[strip];
+      for (int64_t j = 0; j < width; j++) sum[j] = 0;
+      for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < width; j++) sum[j] += logarithm ? v[i * down + j] : v[i * down + j] * y[i * down + j];
+      for (int64_t i = 0; i < n; i++)
+        ADJOINT_INDEPENDENT
+        for (int64_t j = 0; j < width; j++) {
+          const int64_t at = i * down + j;
+          to[at] = logarithm ? v[at] - math::exp(y[at]) * sum[j] : y[at] * (v[at] - sum[j]);
+        }
+    }
+  }
+};
+template <bool logarithm, class T> void lines_vjp(const T* v, const T* y, T* to, const Lines& l) {
+  const int64_t plane = l.n * l.inner, strips = (l.inner + strip - 1) / strip, each = strips > 1 ? 1 : std::max<int64_t>(1, grain / plane);   // planes
+  pool::parallel((l.outer + each - 1) / each * strips, [&](int64_t u) {
+    const int64_t first = u / strips * each, planes = std::min(each, l.outer - first), at = first * plane + u % strips * strip;
+    if (l.inner == 1) isa::call<SoftmaxRowsVjp<logarithm, T>>(v + at, y + at, to + at, l.n, planes);
+    else isa::call<SoftmaxColumnsVjp<logarithm, T>>(v + at, y + at, to + at, l.n, l.inner, std::min(strip, l.inner - u % strips * strip), planes);
+  });
+}
 template <bool logarithm> void vjp_kernel(const Launch& l) {
   const View& v = l.x[0];
-  if (!is_floating(v.dtype) || v.numel == 0 || l.attrs.as<Dim>().dim != v.ndim - 1) return reference(l);
-  const int64_t n = v.sizes[v.ndim - 1];
+  if (!is_floating(v.dtype) || v.numel == 0) return reference(l);
+  const Lines lines(v, l.attrs.as<Dim>().dim);
+  if (lines.inner > 1 && lines.n > 4096) return reference(l);   // long sums, which it takes in double
   with_dense(v, l.y[0], [&](const View& in, const View& out) {
     const Contiguous y(l.x[1], in.dtype);
     with_real(in.dtype, [&](auto zero) {
       using T = decltype(zero);
-      pool::parallel_for(v.numel / n, std::max<int64_t>(1, grain / n), [&](int64_t begin, int64_t end) {
-        isa::call<SoftmaxRowsVjp<logarithm, T>>(in.as<const T>() + begin * n, y.as<const T>() + begin * n, out.as<T>() + begin * n, n, end - begin);
-      });
+      lines_vjp<logarithm, T>(in.as<const T>(), y.as<const T>(), out.as<T>(), lines);
     });
   });
 }

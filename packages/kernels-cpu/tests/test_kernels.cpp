@@ -132,7 +132,7 @@ const Case reductions[] = {
     [](const Draw& x) { sum(x({70001})), amax(x({70001})), argmax(x({70001}), 0); },
     [](const Draw& x) { for (int dim : {0, 1}) cumsum(x({9, 133}), dim), cummax(x({9, 133}), dim), cummin(x({9, 133}), dim); },
     [](const Draw& x) { for (int dim : {0, 1}) cumprod(mul(x({9, 9}), full({}, 0.25, real_of(x.dtype))), dim); },
-    [](const Draw& x) { for (int dim : {0, 1}) prod(mul(x({9, 133}), full({}, 0.25, real_of(x.dtype))), dim), call("softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}), call("log_softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}); },
+    [](const Draw& x) { for (int dim : {0, 1}) prod(mul(x({9, 133}), full({}, 0.25, real_of(x.dtype))), dim), call("softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}), call("log_softmax_vjp", {x({40, 133}), x.other({40, 133})}, Dim{dim}); call("softmax_vjp", {x({30, 7, 5}), x.other({30, 7, 5})}, Dim{1}), call("log_softmax_vjp", {x({3, 4, 600}), x.other({3, 4, 600})}, Dim{1}); },
     [](const Draw& x) {
       for (bool sums : {false, true})
         for (bool centred : {false, true})
@@ -140,7 +140,7 @@ const Case reductions[] = {
             call("standardise_vjp", {x({70, 133}), x.other({70, 133}), x({70, 1}), abs(x.other({70, 1})), x({groups, 133 / each})}, StandardiseVjp{1, 0.5, centred, sums, groups, each});
     },
     [](const Draw& x) { call("layer_norm_vjp", {x({20, 133}), x.other({20, 133}), x({20, 1})}, Dim{1}); },
-    [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}), softmax(x({530, 5}), dim), log_softmax(x({530, 20}), dim), logsumexp(x({530, 20}), Dims{dim}); },
+    [](const Draw& x) { for (int dim : {0, 1}) softmax(x({40, 133}), dim), log_softmax(x({40, 133}), dim), logsumexp(x({40, 133}), Dims{dim}), softmax(x({530, 5}), dim), log_softmax(x({530, 20}), dim), logsumexp(x({530, 20}), Dims{dim}); softmax(x({300, 3, 6}), 1), log_softmax(x({90, 7, 15}), 1), logsumexp(x({90, 7, 5}), Dims{1}); },
     [](const Draw& x) { layer_norm(x({20, 133}), {133}, x({133}), x.other({133}), 1e-5), grouped_norm(x({5, 6, 9}), 15, 18, x({6}), x.other({6}), 1e-5, false), rms_norm(x({20, 133}), {133}, x({133}), 1e-5); },
     [](const Draw& x) {
       for (const Dims& d : {Dims{79, 33, 1}, Dims{1030, 3, 1}, Dims{20, 7, 9}, Dims{70, 2, 50}, Dims{2, 3, 1100}})

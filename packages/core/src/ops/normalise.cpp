@@ -91,15 +91,9 @@ bool takes_lines(const Tensor& x, const Dims& dims) {
     if (!dims.contains(x.dim() - 1 - i)) return false;
   return x.dim() > 0 && is_floating(x.dtype());
 }
-// Whether one kernel takes it along a dimension.
-bool takes_along(const Tensor& x, int dim) { return takes_lines(x, {dim}) || (x.device().type == DeviceType::cuda && is_floating(x.dtype())); }
 
 // The Jacobians: diag(y) - y y' is symmetric, that of the logarithm is I - 1 y'.
-constexpr Rule softmax_rule = rule([](V v, Y<> y, const Dim& a) {
-  if (takes_along(v, a.dim)) return softmax_vjp(v, y, a);
-  const Tensor p = in_float(y), w = v * p;
-  return addcmul(w, p, sum(w, Dims{a.dim}, true), -1.0);
-});
+constexpr Rule softmax_rule = rule([](V v, Y<> y, const Dim& a) { return softmax_vjp(v, y, a); });
 
 // ---- standardised values
 
@@ -277,10 +271,7 @@ Tensor weight_vjp(const Tensor& v, const Tensor& x, const Dims& weight, const Te
 const Op op_softmax{.name = "softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same, .d = {softmax_rule}, .t = {softmax_rule},
     .batch = batch::shift<&Dim::dim>, .doc = "exp(x) / sum(exp(x)) along a dimension, without overflow.", .reference = softmax_kernel<false>};
 const Op op_log_softmax{.name = "log_softmax", .fields = fields_of<Dim>, .kind = Kind::custom, .types = types::floating, .shape = shapes::same,
-    .d = {rule([](V v, Y<> y, const Dim& a) {
-      if (takes_along(v, a.dim)) return log_softmax_vjp(v, y, a);
-      return addcmul(in_float(v), exp(in_float(y)), sum(in_float(v), Dims{a.dim}, true), -1.0);
-    })},
+    .d = {rule([](V v, Y<> y, const Dim& a) { return log_softmax_vjp(v, y, a); })},
     .t = {wide_rule([](V v, Y<> y, const Dim& a) { return v - sum(exp(y) * v, Dims{a.dim}, true); })},
     .batch = batch::shift<&Dim::dim>, .doc = "x - log(sum(exp(x))) along a dimension, without overflow.", .reference = softmax_kernel<true>};
 

@@ -207,7 +207,9 @@ const Op op_prod{.name = "prod", .fields = fields_of<DimKeep>, .kind = Kind::cus
 Tensor prod(const Tensor& x, std::optional<int64_t> dim, bool keepdim, std::optional<DType> dtype) {
   if (dtype) return to_dtype(prod(to_dtype(x, *dtype), dim, keepdim), *dtype);
   if (dim) return along(x, *dim, "prod", [&](const Tensor& v, int d) { return apply(op_prod, {v}, DimKeep{d, keepdim}); });
-  Tensor y = apply(op_prod, {reshape(x, {x.numel()})}, DimKeep{0, false});
+  // A product has no order: elements are taken as they lie.
+  const bool lies = x->keys & key_lifted || x->contiguous();
+  Tensor y = apply(op_prod, {reshape(lies ? x : permute(x, order_by_strides(x->strides.data(), x.dim())), {x.numel()})}, DimKeep{0, false});
   return keepdim ? as_result(reshape(y, Dims(x.dim(), 1))) : y;
 }
 
