@@ -250,6 +250,25 @@ Tensor scatter_combined(const Tensor& x, int64_t dim, const Tensor& index, const
   return reduce == "add" ? scatter_add(x, dim, index, source) : scatter_reduce(x, dim, index, source, Combine::prod, true);
 }
 
+// The elements of x at positions in row-major order. A few of a tensor that lies otherwise are found by their coordinates, without a copy of it all.
+Tensor taken(const Tensor& x, const Tensor& at) {
+  const bool plain = !((x->keys | at->keys) & key_lifted) && at.dtype() == DType::int64 && at.device().type == DeviceType::cpu;
+  if (x.dim() < 2 || x->contiguous() || !plain || at.numel() * 8 > x.numel()) return index(reshape(x, {-1}), {&at, 1});
+  const Tensor listed = contiguous(at);
+  for (const int64_t p : std::span(listed.data<int64_t>(), static_cast<size_t>(at.numel())))
+    expect(p >= -x.numel() && p < x.numel(), ErrorKind::index, "take: index ", p, " is out of bounds for a tensor of ", x.numel(), " elements");
+  TensorVector coordinates;
+  Tensor rest = listed;
+  for (int d = x.dim() - 1; d > 0; d--) {
+    const Tensor size = wrapped(static_cast<int64_t>(x.size(d)));
+    coordinates.push_back(remainder(rest, size));
+    rest = floor_divide(rest, size);
+  }
+  coordinates.push_back(rest);   // of a position from the end: so is this one
+  std::reverse(coordinates.begin(), coordinates.end());
+  return index(x, coordinates);
+}
+
 void bind_gather(nb::module_& m) {
   const Methods t;
   auto source_of = [](const Operand& s, const Tensor& x, const Tensor& index) {
@@ -288,7 +307,7 @@ void bind_gather(nb::module_& m) {
     return put_expanded(self, at, v);
   }, "dim"_a, "index"_a, "value"_a);
   both(m, "take_along_dim", [](const Tensor& x, const Tensor& index, std::optional<int64_t> dim) { return take_along_dim(x, index, dim); }, "indices"_a, "dim"_a = nb::none());
-  both(m, "take", [](const Tensor& x, const Tensor& at) { return index(reshape(x, {-1}), {&at, 1}); }, "index"_a);
+  both(m, "take", taken, "index"_a);
 }
 
 void expect_puttable(const Tensor& x, const Tensor& index, const Tensor& source) {
