@@ -211,3 +211,16 @@ def test_rows_with_nan_and_infinity_are_far_alone(p: float, n: int, m: int, d: i
             finite = np.isfinite(wanted)
             assert not np.isfinite(found[~finite]).any()
             np.testing.assert_allclose(found[finite], wanted[finite], rtol=loose, atol=loose * 100 * d**0.5)
+
+
+@pytest.mark.parametrize("layout", ["transposed", "apart", "expanded"])
+def test_elements_taken_from_where_they_lie(layout: str) -> None:
+    x = LAYOUTS[layout](drawn((12, 9, 20), "float32")).detach().requires_grad_()
+    at = ad.from_numpy(RANDOM.integers(-x.numel(), x.numel(), (5, 7)))
+    found, wanted = x.take(at), x.contiguous().take(at)
+    assert ad.equal(found, wanted)
+    v = drawn((5, 7), "float32")
+    ad.testing.assert_close(ad.autograd.grad(found, x, v)[0], ad.autograd.grad(wanted, x, v)[0])
+    for outside in (x.numel(), -x.numel() - 1):
+        with pytest.raises(IndexError, match=f"{outside} is out of bounds"):
+            x.take(ad.tensor([outside]))
