@@ -87,6 +87,24 @@ struct Exponential {
   }
 };
 
+// Sixteen pieces of 25/64 each.
+template <size_t... k> EIGHT V piece(const Pieces& p, V t, __m512i at, std::index_sequence<k...>) {
+  V y = look(p.c[11], at);
+  ((y = fma(y, t, look(p.c[10 - k], at))), ...);
+  return fma(y, t, look(p.c0_low, at));
+}
+struct Erf {
+  EIGHT V of(V x) {
+    const V a = at_most(5.95, _mm512_abs_pd(x)), magic = every(0x1.8p52);
+    const V shifted = fma(a, every(2.56), magic), t = _mm512_fnmadd_pd(_mm512_sub_pd(shifted, magic), every(25. / 64), a);
+    const __m512i at = _mm512_castpd_si512(shifted);
+    const __mmask8 is_small = _mm512_cmp_pd_mask(shifted, every(0x1.8p52 + 2), _CMP_LE_OQ);
+    const V factor = _mm512_mask_mov_pd(every(1), is_small, a);
+    const V y = fma(factor, look(erf_pieces.c0, at), _mm512_mul_pd(factor, piece(erf_pieces, t, at, std::make_index_sequence<11>())));
+    return _mm512_or_pd(y, _mm512_and_pd(x, every(-0.)));
+  }
+};
+
 // ---- loops
 
 template <class F> [[ADJOINT_AVX512]] void loop(double* y, const double* x, int64_t n, F f) {
@@ -99,6 +117,7 @@ template <class F> [[ADJOINT_AVX512]] void loop(double* y, const double* x, int6
 
 }  // namespace
 
+void erf(double* y, const double* x, int64_t n) { loop(y, x, n, Erf{}); }
 void exp(double* y, const double* x, int64_t n) { loop(y, x, n, Exponential{}); }
 void log(double* y, const double* x, int64_t n) { loop(y, x, n, Logarithm<natural>{}); }
 void log10(double* y, const double* x, int64_t n) { loop(y, x, n, Logarithm<decimal>{}); }

@@ -12,6 +12,7 @@ template <class F> struct Eights { static constexpr bool exists = false; };
 
 // name(y, x, n): y may be x.
 namespace eights {
+void erf(double* y, const double* x, int64_t n);
 void exp(double* y, const double* x, int64_t n);
 void log(double* y, const double* x, int64_t n);
 void log10(double* y, const double* x, int64_t n);
@@ -23,6 +24,7 @@ template <void (*f)(double*, const double*, int64_t)> struct PlainEights {
   static constexpr bool exists = true;
   static void run(double* y, const double* x, const void*, int64_t n) { f(y, x, n); }
 };
+template <> struct Eights<functors::Erf> : PlainEights<eights::erf> {};
 template <> struct Eights<functors::Exp> : PlainEights<eights::exp> {};
 template <> struct Eights<functors::Log> : PlainEights<eights::log> {};
 template <> struct Eights<functors::Log10> : PlainEights<eights::log10> {};

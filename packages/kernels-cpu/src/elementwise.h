@@ -54,7 +54,7 @@ constexpr int64_t grain_of(Cost cost) { return cost == Cost::cheap ? 32768 : 409
 // The form of a functor over elements C that vectorises, and the elements `hard` that it does not hold for.
 template <class F, class C> struct Moderate { static constexpr bool exists = false; };
 
-// The form of a functor of one operand that vectorises, and is NaN for the elements that it does not hold for.
+// The form of a functor of one operand that vectorises, and is unknown for the elements that it does not hold for.
 template <class F, class C> struct Partial { static constexpr bool exists = false; };
 
 // The form of a functor for which x86-64 has an instruction from AVX2 on.
@@ -132,13 +132,14 @@ struct Functor<F, C, cost, std::index_sequence<I...>> {
       std::memcpy(kept, x + at, m * sizeof(C));
       padded<W>(y + at, typename Partial<F, C>::Form{}, m, kept);
       math::Bits<C> left = 0;
-      for (int64_t i = 0; i < m; i++) left |= y[at + i] == y[at + i] ? 0 : 1;
+      for (int64_t i = 0; i < m; i++) left |= is_unknown(y[at + i]) ? 1 : 0;
       if (left) complete(y + at, f, m, kept);
     }
   }
+  [[gnu::always_inline]] static inline bool is_unknown(R y) { return math::to_bits(y) == math::to_bits(math::unknown); }
   [[gnu::noinline]] static void complete(R* y, const F& f, int64_t n, const C* x) {
     for (int64_t i = 0; i < n; i++)
-      if (y[i] != y[i]) y[i] = f(x[i]);
+      if (is_unknown(y[i])) y[i] = f(x[i]);
   }
   template <class... X> [[gnu::noinline]] static void exactly(R* y, const F& f, int64_t n, const X*... x) {
     for (int64_t i = 0; i < n; i++) y[i] = f(x[i]...);

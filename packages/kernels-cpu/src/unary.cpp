@@ -38,10 +38,13 @@ template <> struct Partial<Lgamma, double> {
   static constexpr bool exists = true;
   struct Form { double operator()(double x) const { return math::lgamma_partial(x); } };
 };
+template <> struct Partial<Ndtri, double> {
+  static constexpr bool exists = true, narrow = true;
+  struct Form { double operator()(double x) const { return math::ndtri_partial(x); } };
+};
 // As fast as memory, or far ahead: without a copy for the widest vectors.
 struct OnlyNarrow { static constexpr bool exists = false, narrow = true; };
 template <std::floating_point C> struct Moderate<Entr, C> : OnlyNarrow {};
-template <> struct Moderate<Ndtri, double> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<LogNdtr, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Exponent, C> : OnlyNarrow {};
 template <std::floating_point C> struct Moderate<Mantissa, C> : OnlyNarrow {};
@@ -119,6 +122,15 @@ template <Kernel otherwise, class... Orders> void plain_kernel(const Launch& l) 
   const int64_t n = l.attrs.as<Order>().n;
   const bool found = l.x[0].dtype == DType::float64 && ((n == order++ && (kernel_for<Orders, 1, Cost::series, double>(l), true)) || ...);
   if (!found) otherwise(l);
+}
+
+// Core has its own of doubles out of line.
+struct WideLogNdtr {
+  static constexpr bool narrow = true;
+  template <std::same_as<double> T> T operator()(T x) const { return math::log_ndtr<false>(x); }
+};
+void log_ndtr_kernel(const Launch& l) {
+  l.x[0].dtype == DType::float64 ? kernel_for<WideLogNdtr, 1, Cost::series, double>(l) : kernel_for<LogNdtr, 1, Cost::series, float, Half, BFloat16>(l);
 }
 
 // Halves are not widened for their sign.
@@ -201,7 +213,7 @@ constexpr Entry entries[] = {
     {"log10", kernel<Log10, 1>},
     {"log1p", kernel<Log1p, 1>},
     {"log2", kernel<Log2, 1>},
-    {"log_ndtr", kernel_for<LogNdtr, 1, Cost::series, float, Half, BFloat16>},
+    {"log_ndtr", log_ndtr_kernel},
     {"logit", kernel<Logit, 1>},
     {"mantissa", kernel_for<Mantissa, 1, cheap, float, double, Half, BFloat16>},
     {"nan_to_num", kernel<NanToNum, 1, cheap>},

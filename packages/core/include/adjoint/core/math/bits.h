@@ -15,6 +15,9 @@ inline constexpr T infinity = std::numeric_limits<T>::infinity();
 template <std::floating_point T>
 inline constexpr T nan = std::numeric_limits<T>::quiet_NaN();
 
+// What a form without branches gives where it does not hold: a NaN that no arithmetic makes.
+inline constexpr double unknown = std::bit_cast<double>(0x7ff8616b6e6f776e);
+
 // The signed integer as wide as T: masks and exponents stay in lanes of the data's own width.
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;

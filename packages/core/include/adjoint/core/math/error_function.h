@@ -115,9 +115,10 @@ namespace detail {
   const float result = a == 1 ? std::copysign(infinity<float>, y) : static_cast<float>(x);
   return a <= 1 ? result : nan<float>;
 }
-// The same to 2^-56: in w up to 5, beyond in (w - 15) / (w + 15), up to 36.1 of the last number before 1.
-[[gnu::always_inline]] inline double erfinv(double y) {
-  const double a = abs(y), w = -detail::log_positive((1 - a) * (1 + a)), t = (w - 15) / (w + 15);
+namespace detail {
+// erfinv(y) / y to 2^-56: in w up to 5, beyond in (w - 15) / (w + 15), up to 36.1 of the last number before 1.
+[[gnu::always_inline]] inline double erfinv_quotient(double w) {
+  const double t = (w - 15) / (w + 15);
   const double near = poly(w, 0x1.c5bf891b4ef6bp-1, poly_by_two(w, 0x1.db29fb2fee58fp-3, 0x1.7a72e72c29e5fp-7, -0x1.32110260443ecp-9,
                            -0x1.0c86b75ce5d12p-13, 0x1.87013d4d0eacp-15, 0x1.0f2150c976711p-19, -0x1.0fda5296cb347p-20, -0x1.3e25121c9d2bdp-25,
                            0x1.82b39ad13c2dep-26, 0x1.115100e271796p-30, -0x1.7640ad0c53818p-31, 0x1.15563e3cc5c75p-34, -0x1.4b656ef9eb577p-36,
@@ -129,8 +130,12 @@ namespace detail {
                                  0x1.e44dff3d10acp-1, 0x1.49de5ff3bc69ap-1, 0x1.9781f008c666ep-2, 0x1.97c233740c80ap-1, 0x1.652343ff28866p+0,
                                  0x1.e90997ee2952p-2, -0x1.0c8bcd131d42ap-5, 0x1.228203749ade2p-1, 0x1.179a9bf3851c5p+0, 0x1.807983a3bc23ap+0,
                                  0x1.b86051b5040fep-1);
-  const double x = a == 1 ? infinity<double> : a * (w < 5 ? near : far);
-  return a <= 1 ? std::copysign(x, y) : nan<double>;
+  return w < 5 ? near : far;
+}
+}  // namespace detail
+[[gnu::always_inline]] inline double erfinv(double y) {
+  const double a = abs(y), x = a * detail::erfinv_quotient(-detail::log_positive((1 - a) * (1 + a)));
+  return a <= 1 ? std::copysign(a == 1 ? infinity<double> : x, y) : nan<double>;
 }
 
 }  // namespace adjoint::math

@@ -95,7 +95,7 @@ template <std::floating_point T>
   const double rest = log(reflected ? sine / divisor : divisor), positive = is_near ? near_roots : stirling;
   return static_cast<float>((reflected ? 1.1447298858494002 - positive : positive) - rest);
 }
-// Of doubles, free of branches; NaN where it does not hold: next to the roots below 0, where the two logarithms cancel, at the poles, and for
+// Of doubles, free of branches; unknown where it does not hold: next to the roots below 0, where the two logarithms cancel, at the poles, and for
 // what is too large or too small. A polynomial around 2, a product of what lies between it and x, Stirling's series from 8 on.
 [[gnu::always_inline]] inline double lgamma_partial(double x) {
   const double a = abs(x);
@@ -118,7 +118,7 @@ template <std::floating_point T>
   const double sine = abs(sin_moderate(detail::pi * (x - round(x)))), both = detail::log_positive(detail::pi / (a * sine));
   const double y = x < 0 ? both - positive : positive;
   const bool cancels = (x < 0) & ((abs(y) < .5 * abs(both)) | (a > 0x1p22) | (sine == 0));
-  return cancels | (a < 1e-150) | (a > 1e300) ? nan<double> : y;
+  return cancels | (a < 1e-150) | (a > 1e300) ? unknown : y;
 }
 // The same for digamma: six fractions are one quotient. Around its root a fit of its own.
 [[gnu::always_inline]] inline float digamma_moderate(float x_single) {

@@ -32,6 +32,12 @@ namespace detail {
   const double x = detail::ndtri_step(a * (w < 16.5 ? detail::erfinv_ratio(w) : tail), a, log_c);
   return detail::signed_quantile(p, q, x * 1.4142135623730951);
 }
+// From 10^-16 up; unknown below.
+[[gnu::always_inline]] inline double ndtri_partial(double p) {
+  const double q = p > .5 ? 1 - p : p, c = 2 * q, a = 1 - c, w = -detail::log_positive(c * (1 + a));
+  const double y = detail::signed_quantile(p, q, a * detail::erfinv_quotient(w) * 1.4142135623730951);
+  return (w > 36.1) & (p > 0) & (p < 1) ? unknown : y;
+}
 // Beyond what erfinv of floats has, an own fit to 2^-30.
 [[gnu::always_inline]] inline float ndtri(float y) {
   const double p = static_cast<double>(y), q = p > .5 ? 1 - p : p, a = 1 - 2 * q, w = -detail::log_short(detail::split(2 * q * (1 + a)));
@@ -54,7 +60,8 @@ template <bool is_short> [[gnu::always_inline]] inline double log_ndtr(double x)
     upper = q < .25 ? detail::log1p_small_short(-q) : detail::log_short(detail::split(1 - q));
   } else {
     e = .5 * (a < 27.5 ? detail::erfcx(a) : far);
-    const double q = e * detail::exp_minus_square_raised(clamp(size, 0., 38.6), .5) * 0x1p-100;
+    const bool vanishes = size > 38.6;
+    const double q = vanishes ? 0. : detail::exp_minus_square_raised(vanishes ? 0. : size, .5, e) * 0x1p-100;
     lower = detail::log_positive(e);
     upper = q < .25 ? detail::log_sum(-q, 0., 0.) : detail::log_positive(1 - q);
   }
