@@ -196,8 +196,12 @@ struct Joined {
   template <class T> [[gnu::always_inline]] T operator()(T y, T v) const {
     if (how == Combine::prod) return y * v;
     const bool beats = how == Combine::amax ? v > y : v < y;
-    const math::Bits<T> taken = -static_cast<math::Bits<T>>(beats | (v != v));
-    return math::from_bits((math::to_bits(v) & taken) | (math::to_bits(y) & ~taken));
+    if constexpr (std::is_integral_v<T>) {
+      return beats ? v : y;
+    } else {
+      const math::Bits<T> taken = -static_cast<math::Bits<T>>(beats | (v != v));
+      return math::from_bits((math::to_bits(v) & taken) | (math::to_bits(y) & ~taken));
+    }
   }
 };
 
@@ -415,6 +419,7 @@ void scatter_reduce_kernel(const Launch& l) {
   auto on = [&](const Form& f, const int64_t* at) {
     if (y.dtype == DType::float32 || is_half(y.dtype)) done = join_typed<float>(f, x, v, y, at, Joined{a.how});
     else if (y.dtype == DType::float64) done = join_typed<double>(f, x, v, y, at, Joined{a.how});
+    else if (y.dtype == DType::int64) done = join_typed<int64_t>(f, x, v, y, at, Joined{a.how});
     else if (y.dtype == DType::complex64) done = join_typed<Complex<float>>(f, x, v, y, at, Joined{a.how});
   };
   if (!y.contiguous() || !with_lines(x, l.x[1], a.dim, on) || !done) reference(l);
