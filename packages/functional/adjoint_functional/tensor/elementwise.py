@@ -54,7 +54,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """
     if other.is_floating_point() or other.is_complex():
         return input * _core.pow(2.0, other)
-    power = _core.pow(2.0, other.double())  # whole numbers keep the type of input, and its range
+    power = _core.exp2(other.double())  # exact, and whole numbers keep the type of input, and its range
     return (input * power).to(input.dtype if input.is_floating_point() or input.is_complex() else _core.get_default_dtype())
 
 
