@@ -329,3 +329,16 @@ def test_filled_tensors_are_functions_of_what_they_were():
     x = ad.ones(2, dtype=ad.complex128, requires_grad=True)
     ad.fill(x, True).sum().real.backward()
     assert x.grad.tolist() == [0, 0]
+
+
+def test_huber_loss_without_a_bound_is_half_a_square() -> None:
+    x, y = ad.tensor([1.0, -30.0], requires_grad=True), ad.tensor([0.0, 1.0])
+    loss = F.huber_loss(x, y, "sum", math.inf)
+    assert loss.item() == 481 and ad.autograd.grad(loss, x)[0].tolist() == [1.0, -31.0]
+
+
+def test_nothing_is_joined_along_any_dimension() -> None:
+    nothing = ad.tensor([])
+    assert ad.cat([nothing, nothing], 1).shape == (0,) and ad.cat([nothing, ad.ones(2, 3), nothing], 1).shape == (2, 3)
+    with pytest.raises(IndexError):
+        ad.cat([nothing, ad.ones(2)], 1)

@@ -212,8 +212,9 @@ Tensor cat(Tensors x, int64_t dim) {
     const DType common = result_type(x);
     for (Tensor& t : kept) t = to_dtype(t, common);
   }
+  const bool nothing = std::all_of(kept.begin(), kept.end(), [](const Tensor& t) { return t.dim() == 1 && t.size(0) == 0; });
   Tensor y[max_outputs];
-  apply(op_cat, kept, Dim{wrap_dim(dim, kept[0].dim(), "cat")}, y);
+  apply(op_cat, kept, Dim{nothing ? 0 : wrap_dim(dim, kept[0].dim(), "cat")}, y);   // of nothing, along whatever
   return y[0];
 }
 

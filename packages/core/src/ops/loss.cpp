@@ -8,6 +8,7 @@
 #include <adjoint/core/types.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "families.h"
@@ -225,6 +226,7 @@ Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction r, double del
   const Named named("huber_loss", given, "HuberLossBackward0");
   if (const Tensor y = rounded_once(huber_loss, x, target, r, delta)) return y;
   expect(delta > 0, "huber_loss: huber_loss does not support non-positive values for delta, got ", delta);
+  if (std::isinf(delta)) return mse_loss(x, target, r) * 0.5;   // nothing is beyond it
   return reduce(written_as(seen_type(x), apply(op_huber, {x, target}, Factors{delta, delta})), r);
 }
 
