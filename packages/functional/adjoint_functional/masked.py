@@ -43,6 +43,11 @@ def _dims(x: Tensor, dim: Dims) -> tuple[int, ...]:
     return tuple(range(x.ndim)) if dim is None or dim == () else (dim,) if is_whole(dim) else tuple(dim)
 
 
+def _one_dim(x: Tensor, dim: Dims) -> int:
+    """The dimension, also as a sequence of one; the first of all for None, as in PyTorch."""
+    return (*_dims(x, dim), 0)[0]
+
+
 def _wide(x: Tensor, given: dtype | None) -> Tensor:
     """The input in the type to compute in: sums of integers in 64 bits."""
     return x.to(given or (x.dtype if x.is_floating_point() or x.is_complex() else core.int64))
@@ -100,7 +105,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor 
         >>> ad.masked.cumsum(ad.tensor([1.0, 2.0, 3.0]), 0, mask=ad.tensor([True, False, True]))
         tensor([1., 1., 4.])
     """
-    return core.cumsum(_filled(input.to(dtype or input.dtype), mask, 0), dim, dtype=dtype or input.dtype)
+    return core.cumsum(_filled(input.to(dtype or input.dtype), mask, 0), _one_dim(input, dim), dtype=dtype or input.dtype)
 
 
 def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
@@ -111,7 +116,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor
         >>> ad.masked.cumprod(ad.tensor([2.0, 3.0]), 0, mask=ad.tensor([True, False]))
         tensor([2., 2.])
     """
-    return core.cumprod(_filled(input.to(dtype or input.dtype), mask, 1), dim, dtype=dtype or input.dtype)
+    return core.cumprod(_filled(input.to(dtype or input.dtype), mask, 1), _one_dim(input, dim), dtype=dtype or input.dtype)
 
 
 def amax(
@@ -198,7 +203,7 @@ def mean(
 def median(
     input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: dtype | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The median along a dimension, the lower of two in the middle.
+    """The median along a dimension, the lower of two in the middle, NaN left out as what is masked.
 
     ValueError for integers where all are masked out.
 
@@ -209,11 +214,11 @@ def median(
     """
     x = input.to(dtype or input.dtype)
     truth = _truth(x, mask)
+    dim = _one_dim(x, dim)
+    if x.is_floating_point():
+        return core.nanmedian(_filled(x, mask, float("nan")), dim, keepdim)[0]
     if truth is None:
         return core.median(x, dim, keepdim)[0]
-    if x.is_floating_point():
-        lost = (core.isnan(x) & truth).any(dim, keepdim)
-        return core.nanmedian(_filled(x, mask, float("nan")), dim, keepdim)[0].masked_fill(lost, float("nan"))
     if not bool(truth.any(dim).all()):
         raise ValueError(f"median: of {x.dtype} some elements of each row must not be masked out")
     ranked = core.sort(_filled(x, mask, _limit(x, 1)), dim=dim)[0]
@@ -344,7 +349,7 @@ def softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor
         tensor([1., 0.])
     """
     x = input.to(dtype or input.dtype)
-    return core.softmax(_filled(x, mask, _limit(x, -1)), dim)
+    return core.softmax(_filled(x, mask, _limit(x, -1)), _one_dim(x, dim))
 
 
 def log_softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
@@ -356,7 +361,7 @@ def log_softmax(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Te
         tensor([0., -inf])
     """
     x = input.to(dtype or input.dtype)
-    return core.log_softmax(_filled(x, mask, _limit(x, -1)), dim)
+    return core.log_softmax(_filled(x, mask, _limit(x, -1)), _one_dim(x, dim))
 
 
 def softmin(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor:
@@ -368,7 +373,7 @@ def softmin(input: Tensor, dim: int, *, dtype: dtype | None = None, mask: Tensor
         tensor([1., 0.])
     """
     x = input.to(dtype or input.dtype)
-    return nn.softmin(_filled(x, mask, _limit(x, 1)), dim)
+    return nn.softmin(_filled(x, mask, _limit(x, 1)), _one_dim(x, dim))
 
 
 @rounded_once

@@ -64,3 +64,18 @@ def test_integers_and_bad_arguments():
         ad.masked.mean(X.long(), mask=M)
     with pytest.raises(IndexError, match="at most 2 dimensions"):
         ad.masked.sum(X, mask=M[None])
+
+
+def test_medians_leave_nan_out() -> None:
+    nan = float("nan")
+    x = ad.tensor([[3.0, nan, 1.0], [nan, nan, nan], [1.0, 2.0, 3.0]])
+    mask = ad.tensor([[True, True, False], [True, True, True], [False, False, False]])
+    expected = {None: [1.0, nan, 2.0], mask: [3.0, nan, nan]}
+    for given, medians in expected.items():
+        ad.testing.assert_close(ad.masked.median(x, 1, mask=given), ad.tensor(medians), equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "softmax", "log_softmax", "softmin", "median"])
+def test_one_dimension_in_other_forms(name: str) -> None:
+    x, f = ad.tensor([1.0, 3.0, 2.0]), getattr(ad.masked, name)
+    assert f(x, (0,)).equal(f(x, 0)) and f(x, None).equal(f(x, 0))
