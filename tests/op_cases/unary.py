@@ -27,6 +27,7 @@ CASES = [
         decimals=2,
         variant="decimals",
         ref=lambda x, decimals: np.round(x, decimals),
+        records=("round_decimals",),
         skip={"half": "10**decimals x is rounded to half first, as in PyTorch"},
     ),
     unary("trunc", x(3, 4), ref=np.trunc),

@@ -178,14 +178,8 @@ Tensor divide(const Tensor& a, const Tensor& b, const std::optional<std::string>
 
 Tensor rounded(const Tensor& x, int64_t decimals) {
   if (decimals == 0) return round(x);
-  if (is_half(x.dtype())) return to_dtype(rounded(to_dtype(x, DType::float32), decimals), x.dtype());
-  const Tensor scale = wrapped(__builtin_powi(10.0, static_cast<int>(decimals < 0 ? -decimals : decimals)));
-  const Tensor y = decimals < 0 ? div(x, scale) : mul(x, scale);
-  if (y->keys) return decimals < 0 ? mul(round(y), scale) : div(round(y), scale);
-  static const Op *const op_round = find_op("round"), *const op_div = find_op("div");
-  apply_inplace(*op_round, y, {});   // in the memory that is in the cache
-  apply_inplace(decimals < 0 ? op_mul : *op_div, y, {&scale, 1});
-  return y;
+  static const Op* const op = find_op("round_decimals");
+  return apply(*op, {x}, Factors{__builtin_powi(10.0, static_cast<int>(decimals < 0 ? -decimals : decimals)), decimals < 0 ? 1. : 0.});
 }
 
 void bind_arithmetic(nb::module_& m) {

@@ -223,6 +223,7 @@ constexpr Entry entries[] = {
     {"rad2deg", kernel<Rad2deg, 1, cheap>},
     {"reciprocal", kernel<Reciprocal, 1, cheap>},
     {"round", kernel<Round, 1, cheap>},
+    {"round_decimals", kernel<RoundDecimals, 1, cheap>},
     {"rsqrt", kernel<Rsqrt, 1>},
     {"sgn", kernel<Sign, 1, cheap>},
     {"sign", kernel<Sign, 1, cheap>},

@@ -260,6 +260,7 @@ Attrs attributes(const std::string& name) {
   if (name.starts_with("elu")) return EluFactors{0.5, 2, 1.5};
   if (name == "piecewise") return Pieces{-0.5, 0.5, 0, 1, 2, 0.25, 0.5};
   if (name == "leaky_relu" || name.find("shrink") != std::string::npos) return Factors{0.5, 0};
+  if (name == "round_decimals") return Factors{100, 0};
   if (name.starts_with("huber")) return Factors{0.75, 2};
   if (name == "addcmul" || name == "affine" || name == "addcdiv") return Scale{0.5};
   if (name == "logit") return Epsilon{0.25};

@@ -141,6 +141,9 @@ const Op op_round{.name = "round", .types = types::promoted,
     .d = {rule([](V v) { return zeros_like(v); })},
     .doc = "The nearest integer to each element of `x`, halves to even.", .reference = elementwise<functors::Round, 1>};
 Tensor round(const Tensor& x) { return apply(op_round, {x}); }
+const Op op_round_decimals{.name = "round_decimals", .torch = "Round", .fields = fields_of<Factors>, .types = types::floating,
+    .d = {rule([](V v) { return zeros_like(v); })},
+    .doc = "The nearest multiple to each element of `x`, of the scale `a` where `b` is positive, else of `1 / a`.", .reference = elementwise<functors::RoundDecimals, 1>};
 
 const Op op_trunc{.name = "trunc", .types = types::promoted,
     .d = {rule([](V v) { return zeros_like(v); })},
@@ -348,7 +351,7 @@ const Op* const unary_ops[] = {
     &op_abs, &op_acos, &op_acosh, &op_asin, &op_asinh, &op_atan, &op_atanh, &op_bitwise_not, &op_ceil, &op_cos, &op_cosh,
     &op_deg2rad, &op_digamma, &op_erf, &op_erf_derivative, &op_erfc, &op_erfinv, &op_exp, &op_exp2, &op_expm1, &op_exponent,
     &op_floor, &op_frac, &op_isfinite, &op_isinf, &op_isnan, &op_lgamma, &op_log, &op_log10, &op_log1p, &op_log2,
-    &op_logical_not, &op_logit, &op_mantissa, &op_nan_to_num, &op_neg, &op_polygamma, &op_rad2deg, &op_reciprocal, &op_round,
+    &op_logical_not, &op_logit, &op_mantissa, &op_nan_to_num, &op_neg, &op_polygamma, &op_rad2deg, &op_reciprocal, &op_round, &op_round_decimals,
     &op_rsqrt, &op_sgn, &op_sign, &op_sin, &op_sinc, &op_sinh, &op_sqrt, &op_square, &op_tan, &op_tanh, &op_tanh_derivative,
     &op_trunc,
 };

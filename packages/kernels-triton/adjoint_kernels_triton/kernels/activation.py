@@ -151,6 +151,12 @@ def piecewise(v, x, low, high, below, inside, above, slope, middle):
 
 
 @elementwise()
+def round_decimals(x, a, b):
+    s = a.to(x.dtype)
+    return tl.where(b > 0, libdevice.rint(x / s) * s, libdevice.rint(x * s) / s)
+
+
+@elementwise()
 def leaky_relu(x, a):
     return tl.where(x > 0, x, x * a.to(x.dtype))
 

@@ -58,6 +58,15 @@ struct Round {
   template <Real T> T operator()(T x) const { return math::round(x); }
   template <Integer T> T operator()(T x) const { return x; }
 };
+struct RoundDecimals {
+  double scale;
+  bool up;   // to multiples of the scale, else of its inverse
+  explicit RoundDecimals(const Attrs& a) : scale(a.as<Factors>().a), up(a.as<Factors>().b > 0) {}
+  template <Real T> T operator()(T x) const {
+    const T s = static_cast<T>(scale), y = math::round(up ? x / s : x * s);
+    return up ? y * s : y / s;
+  }
+};
 struct Trunc {
   template <Real T> T operator()(T x) const { return math::trunc(x); }
   template <Integer T> T operator()(T x) const { return x; }
