@@ -26,11 +26,12 @@ struct Call { int64_t n, rows, count, width, y_step; bool begun, last; };
 
 // Some rows of a, one every n elements, against `width` rows of b: what `count` differences count is summed, beside what y has of other pieces.
 template <class T, int power> struct AgainstStrip {
+  static constexpr bool narrow = power == 0;   // gcc 12 compares wider vectors element by element
   template <int W> [[gnu::always_inline]] static inline void run(const Call* c, const T* a, const T* turned, T* y) {
-    constexpr int together = 4, bytes = power ? W : std::min(W, 32);   // gcc 12 compares wider vectors element by element
+    constexpr int together = 4;
     int64_t r = 0;
-    for (; r + together <= c->rows; r += together) rows_of<bytes, together>(*c, a + r * c->n, turned, y + r * c->y_step);
-    for (; r < c->rows; r++) rows_of<bytes, 1>(*c, a + r * c->n, turned, y + r * c->y_step);
+    for (; r + together <= c->rows; r += together) rows_of<W, together>(*c, a + r * c->n, turned, y + r * c->y_step);
+    for (; r < c->rows; r++) rows_of<W, 1>(*c, a + r * c->n, turned, y + r * c->y_step);
   }
 
  private:

@@ -16,6 +16,9 @@ using namespace sampling;
 // Gathers are no faster in wider vectors.
 template <class K> struct Narrow : K { static constexpr bool narrow = true; };
 
+template <class C> using Prepared = typename Prepare<C, int32_t>::Call;
+template <class C> Prepared<C> prepare() { return isa::at_level<Narrow<Prepare<C, int32_t>>, Tile<C, int32_t>*, const C*, int, bool>(); }
+
 // f(operands, y, attributes, counts) on row-major floats or doubles where elements of an image have numbers of 29 bits.
 template <class C, class F> void in_order(const Launch& l, F&& f) {
   const GridSample& a = l.attrs.as<GridSample>();
@@ -42,21 +45,21 @@ template <class F> void with_order(const Launch& l, F&& f) {
 void grid_sample_kernel(const Launch& l) {
   with_order(l, []<class C>(const C* const* x, C* y, const GridSample& a, const Counts& c) {
     pool::parallel_for(c.tiles() * c.batch, tiles_each(c), [&](int64_t first, int64_t last) {
-      isa::call<Narrow<Forward<C, int32_t>>, const GridSample*, const Counts*, const C*, const C*, C*, int64_t, int64_t>(&a, &c, x[0], x[2], y, first, last);
+      isa::call<Narrow<Forward<C, int32_t>>, const GridSample*, const Counts*, Prepared<C>, const C*, const C*, C*, int64_t, int64_t>(&a, &c, prepare<C>(), x[0], x[2], y, first, last);
     });
   });
 }
 void grid_sample_image_vjp_kernel(const Launch& l) {
   with_order(l, []<class C>(const C* const* x, C* y, const GridSample& a, const Counts& c) {
     pool::parallel_for(c.batch * c.channels, planes_each(c), [&](int64_t first, int64_t last) {
-      isa::call<Narrow<Image<C, int32_t>>, const GridSample*, const Counts*, const C*, const C*, C*, int64_t, int64_t>(&a, &c, x[0], x[2], y, first, last);
+      isa::call<Narrow<Image<C, int32_t>>, const GridSample*, const Counts*, Prepared<C>, const C*, const C*, C*, int64_t, int64_t>(&a, &c, prepare<C>(), x[0], x[2], y, first, last);
     });
   });
 }
 void grid_sample_grid_vjp_kernel(const Launch& l) {
   with_order(l, []<class C>(const C* const* x, C* y, const GridSample& a, const Counts& c) {
     pool::parallel_for(c.tiles() * c.batch, tiles_each(c), [&](int64_t first, int64_t last) {
-      isa::call<Narrow<Grid<C, int32_t>>, const GridSample*, const Counts*, const C*, const C*, const C*, C*, int64_t, int64_t>(&a, &c, x[0], x[1], x[2], y, first, last);
+      isa::call<Narrow<Grid<C, int32_t>>, const GridSample*, const Counts*, Prepared<C>, const C*, const C*, const C*, C*, int64_t, int64_t>(&a, &c, prepare<C>(), x[0], x[1], x[2], y, first, last);
     });
   });
 }

@@ -209,6 +209,7 @@ template <bool logarithm, class T> struct SoftmaxRowsVjp {
 };
 // The same of columns, `width` of them in each of some planes.
 template <bool logarithm, class T> struct SoftmaxColumnsVjp {
+  static constexpr bool narrow = true;
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t down, int64_t width, int64_t planes) {
     for (; planes > 0; planes--, v += n * down, y += n * down, to += n * down) {
       T sum[strip];

@@ -61,7 +61,7 @@ void samples_kernel(const Launch& l) {
   const Counts c = counts_of(l.x[0], l.x[1], a);
   Wide x(l.x[0]), grid(l.x[1]), y(l.y[0], true);
   parallel_for(c.tiles() * c.batch, sampling::tiles_each(c), [&](int64_t first, int64_t last) {
-    sampling::Forward<double, int64_t>::run<16>(&a, &c, x.data(), grid.data(), y.data(), first, last);
+    sampling::Forward<double, int64_t>::run<16>(&a, &c, sampling::Prepare<double, int64_t>::run<16>, x.data(), grid.data(), y.data(), first, last);
   });
   y.give(l.y[0]);
 }
@@ -71,7 +71,7 @@ void image_vjp_kernel(const Launch& l) {
   const Counts c = counts_of(l.x[0], l.x[1], a);
   Wide v(l.x[0]), grid(l.x[1]), y(l.y[0], true);
   parallel_for(c.batch * c.channels, sampling::planes_each(c), [&](int64_t first, int64_t last) {
-    sampling::Image<double, int64_t>::run<16>(&a, &c, v.data(), grid.data(), y.data(), first, last);
+    sampling::Image<double, int64_t>::run<16>(&a, &c, sampling::Prepare<double, int64_t>::run<16>, v.data(), grid.data(), y.data(), first, last);
   });
   y.give(l.y[0]);
 }
@@ -81,7 +81,7 @@ void grid_vjp_kernel(const Launch& l) {
   const Counts c = counts_of(l.x[0], l.x[2], a);
   Wide v(l.x[0]), x(l.x[1]), grid(l.x[2]), y(l.y[0], true);
   parallel_for(c.tiles() * c.batch, sampling::tiles_each(c), [&](int64_t first, int64_t last) {
-    sampling::Grid<double, int64_t>::run<16>(&a, &c, v.data(), x.data(), grid.data(), y.data(), first, last);
+    sampling::Grid<double, int64_t>::run<16>(&a, &c, sampling::Prepare<double, int64_t>::run<16>, v.data(), x.data(), grid.data(), y.data(), first, last);
   });
   y.give(l.y[0]);
 }

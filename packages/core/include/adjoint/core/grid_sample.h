@@ -200,11 +200,6 @@ template <class C, class I> struct Tile {
       }
     }
   }
-  // Without derivatives; whether positions are plain.
-  [[gnu::always_inline]] inline bool prepare(const C* g, int positions) {
-    if (!plain()) return set(g, positions, false), false;
-    return set_plain(g, positions), true;
-  }
   // Moves what belongs to positions with an element inside, or of an image with NaN, to the front.
   [[gnu::always_inline]] inline void keep() {
     I inside[tile], all = 1;
@@ -225,6 +220,15 @@ template <class C, class I> struct Tile {
   }
 };
 
+// A function of its own, handed to each of the loops below: it is most of their code.
+template <class C, class I> struct Prepare {
+  typedef void (*Call)(Tile<C, I>* t, const C* g, int positions, bool derivatives);
+  template <int W> [[gnu::always_inline]] static inline void run(Tile<C, I>* t, const C* g, int positions, bool derivatives) {
+    if (t->plain()) t->set_plain(g, positions);
+    else t->set(g, positions, derivatives);
+  }
+};
+
 template <class I, class C> [[gnu::always_inline]] inline C taken(const C* x, I at) {
   const C v = x[at < 0 ? 0 : at];
   return at < 0 ? C(0) : v;
@@ -240,13 +244,14 @@ struct Counts {
 
 // Tiles [first, last) of all images: y at their positions.
 template <class C, class I> struct Forward {
-  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
+  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, typename Prepare<C, I>::Call prepare, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
     const int64_t tiles = c->tiles(), each = c->each();
     Tile<C, I> t(*a);
+    const bool plain = t.plain();
     for (int64_t number = first; number < last; number++) {
       const int64_t b = number / tiles, at = number % tiles * each;
       if (at >= c->positions) continue;
-      const bool plain = t.prepare(grid + (b * c->positions + at) * t.n, c->from(at));
+      prepare(&t, grid + (b * c->positions + at) * t.n, c->from(at), false);
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
         const C* image = x + plane * c->image;
         C sum[tile], *to = y + plane * c->positions + at;
@@ -272,13 +277,14 @@ template <class C, class I> struct Forward {
 
 // Planes [first, last): y, of the image's sizes, gathers what its elements counted for v.
 template <class C, class I> struct Image {
-  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* v, const C* grid, C* y, int64_t first, int64_t last) {
+  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, typename Prepare<C, I>::Call prepare, const C* v, const C* grid, C* y, int64_t first, int64_t last) {
     std::fill(y + first * c->image, y + last * c->image, C(0));
     Tile<C, I> t(*a);
+    const bool plain = t.plain();
     for (int64_t begin = first; begin < last;) {
       const int64_t b = begin / c->channels, end = std::min(last, (b + 1) * c->channels);
       for (int64_t at = 0; at < c->positions; at += c->each()) {
-        const bool plain = t.prepare(grid + (b * c->positions + at) * t.n, c->from(at));
+        prepare(&t, grid + (b * c->positions + at) * t.n, c->from(at), false);
         for (int64_t plane = begin; plane < end; plane++) {
           C* image = y + plane * c->image;
           const C* from = v + plane * c->positions + at;
@@ -294,18 +300,17 @@ template <class C, class I> struct Image {
 
 // Tiles [first, last): y, of the grid's sizes, is the derivative of the sum of v times the samples.
 template <class C, class I> struct Grid {
-  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, const C* v, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
+  template <int W> [[gnu::always_inline]] static inline void run(const GridSample* a, const Counts* c, typename Prepare<C, I>::Call prepare, const C* v, const C* x, const C* grid, C* y, int64_t first, int64_t last) {
     const int64_t tiles = c->tiles(), each = c->each();
     Tile<C, I> t(*a);
+    const bool plain = t.plain();
     for (int64_t number = first; number < last; number++) {
       const int64_t b = number / tiles, at = number % tiles * each;
       if (at >= c->positions) continue;
       const C* g = grid + (b * c->positions + at) * t.n;
       C* const to = y + (b * c->positions + at) * t.n;
       if (a->mode == nearest) { std::fill_n(to, c->from(at) * t.n, C(0)); continue; }
-      const bool plain = t.plain();
-      if (plain) t.set_plain(g, c->from(at));
-      else t.set(g, c->from(at), true);
+      prepare(&t, g, c->from(at), true);
       C sums[most][tile];
       for (int q = 0; q < t.combinations; q++) std::fill_n(sums[q], t.held, C(0));
       for (int64_t plane = b * c->channels; plane < (b + 1) * c->channels; plane++) {
