@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -224,3 +225,48 @@ def test_elements_taken_from_where_they_lie(layout: str) -> None:
     for outside in (x.numel(), -x.numel() - 1):
         with pytest.raises(IndexError, match=f"{outside} is out of bounds"):
             x.take(ad.tensor([outside]))
+
+
+@pytest.mark.parametrize("far", [1e5, 1e9, 1e15])
+def test_one_row_far_away_costs_the_others_no_digits(far: float) -> None:
+    a = ad.from_numpy(RANDOM.normal(size=(60, 40)).astype("float32"))
+    b = a.clone()
+    b[3] = far
+    x, y = a.clone().requires_grad_(), a.double().requires_grad_()
+    found, wanted = ad.cdist(x, b), ad.cdist(y, b.double())
+    np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), rtol=1e-5, atol=5e-3)
+    v = ad.from_numpy(RANDOM.normal(size=(60, 60)).astype("float32"))
+    v.fill_diagonal_(0)
+    ours, theirs = ad.autograd.grad(found, x, v)[0], ad.autograd.grad(wanted, y, v.double())[0]
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_distances_refuse_what_they_do_not_know() -> None:
+    x = ad.ones(3, 2)
+    with pytest.raises(ValueError, match="compute_mode"):
+        ad.cdist(x, x, compute_mode="donot_use_mm")
+    with pytest.raises(RuntimeError, match="non-negative p"):
+        ad.cdist(x, x, p=float("nan"))
+
+
+@pytest.mark.parametrize("logarithm", [False, True])
+@pytest.mark.parametrize("shape", [(5000, 3), (2, 1100, 4), (7, 300, 17), (40, 3, 6), (9, 2, 15), (3, 70, 600), (33, 5, 31)])
+def test_gradients_of_softmax_along_a_dimension_inside(shape: tuple[int, ...], logarithm: bool) -> None:
+    d = len(shape) - 2
+    for dtype, loose in ((np.float32, 1e-4), (np.float64, 1e-11)):
+        x, v = (RANDOM.normal(size=shape).astype(dtype) for _ in range(2))
+        t = ad.from_numpy(x).requires_grad_()
+        found = ad.autograd.grad((ad.log_softmax if logarithm else ad.softmax)(t, d), t, ad.from_numpy(v))[0].numpy()
+        p = np.exp(x - x.max(d, keepdims=True))
+        p /= p.sum(d, keepdims=True)
+        wanted = v - p * v.sum(d, keepdims=True) if logarithm else p * (v - (p * v).sum(d, keepdims=True))
+        np.testing.assert_allclose(found, wanted, rtol=loose, atol=loose / 10)
+
+
+def test_weights_of_a_sum_that_is_infinite() -> None:
+    x = ad.tensor([1.0, math.inf, 2.0], requires_grad=True)
+    ad.logsumexp(x, 0).backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [0, math.nan, 0])
+    y = ad.full((3,), -math.inf, requires_grad=True)
+    ad.logsumexp(y, 0).backward()
+    assert y.grad.tolist() == [0, 0, 0]

@@ -225,13 +225,14 @@ template <class U> bool copy_short_rows(const Rows<2>& r) {
 }
 
 // Columns of x that lie side by side in reverse order are read in the order of memory, and y's rows are written from the last one.
-void straighten(Rows<2>& r, int64_t size) {
+Rows<2> straightened(Rows<2> r, int64_t size) {
   for (int d = 1; d < r.ndim; d++)
     if (r.strides[1][d] == -size)
       for (int k = 0; k < 2; k++) {
         r.base[k] += (r.sizes[d] - 1) * r.strides[k][d];
         r.strides[k][d] *= -1;
       }
+  return r;
 }
 
 // Rows of a few elements that lie apart: a plane of them at a time.
@@ -250,9 +251,9 @@ template <class U> bool copy_short_steps(const Rows<2>& r) {
   return true;
 }
 
-template <class U> void copy_rows(Rows<2> r) {
-  if (copy_short_rows<U>(r) || copy_short_steps<U>(r)) return;
-  straighten(r, sizeof(U));
+template <class U> void copy_rows(const Rows<2>& given) {
+  if (copy_short_rows<U>(given) || copy_short_steps<U>(given)) return;
+  const Rows<2> r = straightened(given, sizeof(U));
   const int64_t n = r.sizes[0], count = row_count(r), grain = grain_bytes / static_cast<int64_t>(sizeof(U));
   if (const int d = crossing(r, sizeof(U)); d > 0 && n >= 8) return copy_planes<U>(r, d);
   if (Rows<2> lines = r; find_lines(lines, sizeof(U))) return copy_lines<U>(lines);

@@ -88,6 +88,40 @@ template <class T, int power> void from_rows(const T* a, const T* b, T* y, int64
   for (int64_t r = begin; above && r < end; r++) std::fill_n(y + r * m, std::min(m, r + 1), T(0));
 }
 
+// Row a, and rows [first, last) of b, along their n coordinates. Sums of 1024 are joined in double.
+template <class T, int power> struct AlongRows {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* a, const T* b, T* y, int64_t first, int64_t last, int64_t n) {
+    constexpr int64_t lanes = 64;
+    for (int64_t j = first; j < last; j++) {
+      const T* row = b + j * n;
+      double total = 0;
+      for (int64_t i = 0; i < n;) {
+        const int64_t end = std::min(n, i + 1024);
+        T sums[lanes] = {};
+        for (; i + lanes <= end; i += lanes)
+          for (int64_t k = 0; k < lanes; k++) sums[k] += part(a[i + k] - row[i + k]);
+        for (int64_t k = 0; i < end; i++, k++) sums[k] += part(a[i] - row[i]);
+        for (int64_t half = lanes / 2; half; half /= 2)
+          for (int64_t k = 0; k < half; k++) sums[k] += sums[k + half];
+        total += static_cast<double>(sums[0]);
+      }
+      y[j] = static_cast<T>(power == 2 ? std::sqrt(total) : total);
+    }
+  }
+
+ private:
+  [[gnu::always_inline]] static inline T part(T d) { return power == 2 ? d * d : power == 1 ? std::abs(d) : d != d ? d : d != 0 ? T(1) : T(0); }
+};
+// Where few rows would share what is turned, or be beside each other in a vector.
+bool goes_along(int64_t n, int64_t m, int64_t d) { return d >= 64 && (n < 32 || m < 16); }
+template <class T, int power> void along_rows(const T* a, const T* b, T* y, int64_t begin, int64_t end, int64_t m, int64_t n, bool above) {
+  for (int64_t r = begin; r < end; r++) {
+    const int64_t first = above ? std::min(m, r + 1) : 0;
+    std::fill_n(y + r * m, first, T(0));
+    isa::call<AlongRows<T, power>, const T*, const T*, T*, int64_t, int64_t, int64_t>(a + r * n, b, y + r * m, first, m, n);
+  }
+}
+
 // y to max(y, 0)^(1/2).
 template <class T> struct Roots {
   template <int W> [[gnu::always_inline]] static inline void run(T* y, int64_t count) {
@@ -95,12 +129,21 @@ template <class T> struct Roots {
   }
 };
 
-// The mean of rows, on which distances do not depend, but what cancels does; 0 where it is none.
+// What all rows have in common: distances do not depend on it, what cancels does. No element is farther from zero than it was by more than itself: a mean
+// would be moved by one row that is far from the others, and they would lose their digits.
 template <class T> void centre_of(const T* b, int64_t m, int64_t n, T* centre) {
-  std::fill_n(centre, n, T(0));
+  const Buffer memory(2 * n * static_cast<int64_t>(sizeof(T)));
+  T *const low = memory.as<T>(), *const high = low + n;
+  std::fill_n(low, n, std::numeric_limits<T>::max()), std::fill_n(high, n, std::numeric_limits<T>::lowest());
   for (int64_t j = 0; j < m; j++)
-    for (int64_t i = 0; i < n; i++) centre[i] += b[j * n + i];
-  for (int64_t i = 0; i < n; i++) centre[i] = centre[i] - centre[i] == 0 ? centre[i] / static_cast<T>(m) : T(0);
+    for (int64_t i = 0; i < n; i++) {
+      const T x = b[j * n + i];
+      low[i] = x < low[i] ? x : low[i], high[i] = x > high[i] ? x : high[i];
+    }
+  for (int64_t i = 0; i < n; i++) {
+    const T c = low[i] > 0 ? low[i] : high[i] < 0 ? high[i] : T(0);
+    centre[i] = std::abs(c) < std::numeric_limits<T>::max() ? c : T(0);
+  }
 }
 // Rows (f x, |x|^2, 1) or, with f = 1, (x, 1, |x|^2) of rows less their centre: their products are |a|^2 - 2 a b + |b|^2.
 template <class T> void lengthen(const T* x, const T* centre, int64_t rows, int64_t n, T factor, T* to) {
@@ -131,6 +174,7 @@ template <class T> void by_products(const T* a, const T* b, T* y, int64_t n, int
     isa::call<Roots<T>, T*, int64_t>(y + first * m, rows * m);
   });
 }
+auto by_power(int power, auto two, auto one, auto zero) { return power == 2 ? two : power == 1 ? one : zero; }
 // Products win where many coordinates meet many rows.
 bool wins(const Distances& a, int64_t n, int64_t m, int64_t d) { return a.products && a.power == 2 && d > 16 && std::min(n, m) >= 16; }
 
@@ -154,7 +198,8 @@ void distances_kernel(const Launch& l) {
       pool::parallel_for(y.numel / m, rows, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end;) {
           const int64_t batch = r / n, last = std::min(end, (batch + 1) * n);
-          const auto rows_of = attrs.power == 2 ? from_rows<T, 2> : attrs.power == 1 ? from_rows<T, 1> : from_rows<T, 0>;
+          const auto rows_of = goes_along(n, m, d) ? by_power(attrs.power, along_rows<T, 2>, along_rows<T, 1>, along_rows<T, 0>)
+                                                   : by_power(attrs.power, from_rows<T, 2>, from_rows<T, 1>, from_rows<T, 0>);
           rows_of(left + batch * n * d, right + batch * m * d, y.as<T>() + batch * n * m, r - batch * n, last - batch * n, m, d, attrs.above);
           r = last;
         }

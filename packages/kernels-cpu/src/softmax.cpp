@@ -207,37 +207,74 @@ template <bool logarithm, class T> struct SoftmaxRowsVjp {
     }
   }
 };
-// The same of columns, `width` of them in each of some planes.
+// The same of planes of a few columns, of at most `strip` elements: only the sums know where a column ends.
+template <bool logarithm, class T> struct SoftmaxPlanesVjp {
+  static constexpr bool narrow = true;
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t inner, int64_t planes) {
+    const int64_t plane = n * inner, most = strip / plane;
+    for (; planes > 0; planes -= most, v += most * plane, y += most * plane, to += most * plane) {
+      const int64_t count = std::min(planes, most) * plane;
+      T sums[strip];   // of its column, for each element
+      for (int64_t k = 0; k < count; k++) sums[k] = logarithm ? v[k] : v[k] * y[k];
+      for (int64_t p = 0; p < count; p += plane)
+        for (int64_t j = p; j < p + inner; j++) {
+          T sum = 0;
+          for (int64_t i = 0; i < plane; i += inner) sum += sums[j + i];
+          for (int64_t i = 0; i < plane; i += inner) sums[j + i] = sum;
+        }
+      ADJOINT_INDEPENDENT
+      for (int64_t k = 0; k < count; k++) to[k] = logarithm ? v[k] - math::exp(y[k]) * sums[k] : y[k] * (v[k] - sums[k]);
+    }
+  }
+};
+// The same of columns, `width` of them in each of some planes. Where all are few, `fold` rows of a plane, which lie behind each other, are one.
 template <bool logarithm, class T> struct SoftmaxColumnsVjp {
   static constexpr bool narrow = true;
-  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t down, int64_t width, int64_t planes) {
+  template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t down, int64_t width, int64_t planes, int64_t fold) {
+    constexpr int64_t piece = 1024;   // rows: long sums are joined of parts
+    const int64_t rows = n / fold, left = n % fold * width, step = down * fold, wide = width * fold;
     for (; planes > 0; planes--, v += n * down, y += n * down, to += n * down) {
       T sum[strip];
-      for (int64_t j = 0; j < width; j++) sum[j] = 0;
-      for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < width; j++) sum[j] += logarithm ? v[i * down + j] : v[i * down + j] * y[i * down + j];
-      for (int64_t i = 0; i < n; i++)
-        ADJOINT_INDEPENDENT
-        for (int64_t j = 0; j < width; j++) {
-          const int64_t at = i * down + j;
-          to[at] = logarithm ? v[at] - math::exp(y[at]) * sum[j] : y[at] * (v[at] - sum[j]);
-        }
+      std::fill_n(sum, wide, T(0));
+      for (int64_t first = 0; first < rows; first += piece) {
+        T part[strip];
+        std::fill_n(part, wide, T(0));
+        for (int64_t i = first; i < std::min(rows, first + piece); i++) add(part, v + i * step, y + i * step, wide);
+        for (int64_t j = 0; j < wide; j++) sum[j] += part[j];
+      }
+      add(sum, v + rows * step, y + rows * step, left);
+      for (int64_t r = width; r < wide; r += width)
+        for (int64_t j = 0; j < width; j++) sum[j] += sum[r + j];
+      for (int64_t j = width; j < wide; j++) sum[j] = sum[j - width];
+      for (int64_t i = 0; i < rows; i++) give(to + i * step, v + i * step, y + i * step, sum, wide);
+      give(to + rows * step, v + rows * step, y + rows * step, sum, left);
     }
+  }
+
+ private:
+  [[gnu::always_inline]] static inline void add(T* sum, const T* v, const T* y, int64_t count) {
+    for (int64_t j = 0; j < count; j++) sum[j] += logarithm ? v[j] : v[j] * y[j];
+  }
+  [[gnu::always_inline]] static inline void give(T* to, const T* v, const T* y, const T* sum, int64_t count) {
+    ADJOINT_INDEPENDENT
+    for (int64_t j = 0; j < count; j++) to[j] = logarithm ? v[j] - math::exp(y[j]) * sum[j] : y[j] * (v[j] - sum[j]);
   }
 };
 template <bool logarithm, class T> void lines_vjp(const T* v, const T* y, T* to, const Lines& l) {
   const int64_t plane = l.n * l.inner, strips = (l.inner + strip - 1) / strip, each = strips > 1 ? 1 : std::max<int64_t>(1, grain / plane);   // planes
+  const int64_t fold = std::clamp<int64_t>(128 / l.inner, 1, l.n);
+  const bool short_planes = l.inner < 16 && plane <= strip;
   pool::parallel((l.outer + each - 1) / each * strips, [&](int64_t u) {
     const int64_t first = u / strips * each, planes = std::min(each, l.outer - first), at = first * plane + u % strips * strip;
     if (l.inner == 1) isa::call<SoftmaxRowsVjp<logarithm, T>>(v + at, y + at, to + at, l.n, planes);
-    else isa::call<SoftmaxColumnsVjp<logarithm, T>>(v + at, y + at, to + at, l.n, l.inner, std::min(strip, l.inner - u % strips * strip), planes);
+    else if (short_planes) isa::call<SoftmaxPlanesVjp<logarithm, T>>(v + at, y + at, to + at, l.n, l.inner, planes);
+    else isa::call<SoftmaxColumnsVjp<logarithm, T>>(v + at, y + at, to + at, l.n, l.inner, std::min(strip, l.inner - u % strips * strip), planes, fold);
   });
 }
 template <bool logarithm> void vjp_kernel(const Launch& l) {
   const View& v = l.x[0];
   if (!is_floating(v.dtype) || v.numel == 0) return reference(l);
   const Lines lines(v, l.attrs.as<Dim>().dim);
-  if (lines.inner > 1 && lines.n > 4096) return reference(l);   // long sums, which it takes in double
   with_dense(v, l.y[0], [&](const View& in, const View& out) {
     const Contiguous y(l.x[1], in.dtype);
     with_real(in.dtype, [&](auto zero) {

@@ -33,14 +33,16 @@ Tensor quotient(const Tensor& v, const Tensor& y) {
 }
 
 // Differences of doubles are taken one by one, those of other types as products of matrices in double: what cancels there is exact in the type.
-// Where products are allowed they are of the type itself, of rows less their mean, on which nothing depends.
+// Where products are allowed they are of the type itself, of rows less what they have in common, on which nothing depends: the coordinate nearest to zero
+// where all are on one side of it. One row that is far from the others moves it nowhere.
 bool by_products(const Tensor& y, const Distances& d) { return d.products || y.dtype() != DType::float64; }
 struct Apart {
   Tensor a, b;
   Apart(const Tensor& x, const Tensor& y, const Distances& d) {
     if (!d.products) { a = to_dtype(x, DType::float64), b = to_dtype(y, DType::float64); return; }
-    const Tensor middle = mean(y, Dims{y.dim() - 2}, true);
-    const Tensor centre = masked_fill(middle, ne(sub(middle, middle), wrapped(0.0)), wrapped(0.0));   // one row with NaN is none of the others' business
+    const Dims rows{y.dim() - 2};
+    const Tensor low = clamp(amin(y, rows, true), wrapped(0.0), {}), high = clamp(amax(y, rows, true), {}, wrapped(0.0)), nearest = add(low, high);
+    const Tensor centre = masked_fill(nearest, ne(sub(nearest, nearest), wrapped(0.0)), wrapped(0.0));   // one row with NaN is none of the others' business
     a = sub(x, centre), b = sub(y, centre);
   }
 };

@@ -153,7 +153,7 @@ void pad_kernel(const Launch& l) {
     y.data += added * y.strides[i] * itemsize(y.dtype);
   }
   const Element value(a.value, y.dtype);
-  const bool short_rows = y.ndim && y.sizes[y.ndim - 1] * itemsize(y.dtype) <= 256;   // shorter than what it takes to go round each
+  const bool short_rows = y.ndim && y.sizes[y.ndim - 1] * itemsize(y.dtype) <= 64;   // shorter than what it takes to go round each
   if (l.device.type == DeviceType::cpu) short_rows ? fill(l.y[0], value) : fill_border(l.y[0], a.before, common, value);
   else cuda::fill(l.y[0].data, static_cast<size_t>(l.y[0].numel), static_cast<size_t>(itemsize(y.dtype)), value.bytes, l.device.index);
   copy(l, Restrided(x, common, dims_of(x.strides, x.ndim)).view(), Restrided(y, common, dims_of(y.strides, y.ndim)).view());

@@ -146,10 +146,10 @@ void logsumexp_kernel(const Launch& l) {
 // y, a result, where it was not rounded to a half type: exp(x - y) would be wrong by as much as y is large.
 Tensor precise(const Tensor& y, const Tensor& x, DType given, const Reduce& a) { return is_half(given) ? logsumexp(x, a.dims, a.keepdim) : y; }
 
-// exp(x - y); an infinite y stands for 0, which gives 0 for a group of -inf.
+// exp(x - y); a y of -inf stands for 0, which gives 0 for a group of -inf. Beside +inf all others weigh nothing.
 Tensor weights(const Tensor& x, const Tensor& y, const Reduce& a) {
-  Tensor k = keep_dims(y, a);
-  return exp(x - where(isinf(k), zero_of(k), k));
+  const Tensor k = keep_dims(y, a);
+  return exp(x - where(is_complex(k.dtype()) ? isinf(k) : eq(k, wrapped(-math::infinity<double>)), zero_of(k), k));
 }
 
 }  // namespace

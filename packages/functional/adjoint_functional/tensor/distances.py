@@ -50,6 +50,9 @@ def _again(x1: Tensor, x2: Tensor, p: float, dim: int) -> Tensor:
     return cast(Tensor, checkpoint(_of_rows, x1, x2, p, dim, use_reentrant=False, preserve_rng_state=False))
 
 
+_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
 @node("CdistBackward0")
 @rounded_once
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
@@ -65,8 +68,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     """
     if x1.ndim < 2 or x2.ndim < 2 or x1.size(-1) != x2.size(-1):
         raise RuntimeError(f"cdist: inputs must be (..., n, d) and (..., m, d), got {list(x1.shape)} and {list(x2.shape)}")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if compute_mode not in _MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     if p == 0 and (x1.requires_grad or x2.requires_grad):
         return _counted(cdist, x1, x2)
     if not x1.size(-1):
