@@ -241,6 +241,13 @@ def test_one_row_far_away_costs_the_others_no_digits(far: float) -> None:
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-4)
 
 
+def test_gradients_of_distances_to_no_rows() -> None:
+    x, y = ad.ones(30, 20, requires_grad=True), ad.ones(0, 20, requires_grad=True)
+    for a, b in ((x, y), (y, x)):
+        for found in ad.autograd.grad(ad.cdist(a, b).sum(), (a, b)):
+            assert not found.any()
+
+
 def test_distances_refuse_what_they_do_not_know() -> None:
     x = ad.ones(3, 2)
     with pytest.raises(ValueError, match="compute_mode"):

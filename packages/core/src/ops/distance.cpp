@@ -40,6 +40,8 @@ struct Apart {
   Tensor a, b;
   Apart(const Tensor& x, const Tensor& y, const Distances& d) {
     if (!d.products) { a = to_dtype(x, DType::float64), b = to_dtype(y, DType::float64); return; }
+    a = x, b = y;
+    if (y.size(-2) == 0) return;   // nothing in common
     const Dims rows{y.dim() - 2};
     const Tensor low = clamp(amin(y, rows, true), wrapped(0.0), {}), high = clamp(amax(y, rows, true), {}, wrapped(0.0)), nearest = add(low, high);
     const Tensor centre = masked_fill(nearest, ne(sub(nearest, nearest), wrapped(0.0)), wrapped(0.0));   // one row with NaN is none of the others' business
