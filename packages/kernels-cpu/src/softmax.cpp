@@ -197,13 +197,17 @@ void logsumexp_kernel(const Launch& l) {
   cast(l.y[0], wide.view);
 }
 
-// y (v - sum(v y)) along rows, and v - exp(y) sum(v).
+// y (v - sum(v y)), and v - exp(y) sum(v): what is summed, and what an element becomes.
+template <bool logarithm, class T> [[gnu::always_inline]] inline T summed(T v, T y) { return logarithm ? v : v * y; }
+template <bool logarithm, class T> [[gnu::always_inline]] inline T pulled(T v, T y, T sum) { return logarithm ? v - math::exp(y) * sum : y * (v - sum); }
+
+// Along rows.
 template <bool logarithm, class T> struct SoftmaxRowsVjp {
   template <int W> [[gnu::always_inline]] static inline void run(const T* v, const T* y, T* to, int64_t n, int64_t rows) {
     for (int64_t r = 0; r < rows; r++, v += n, y += n, to += n) {
       const T sum = logarithm ? sum_row<W>(v, n, Same{}) : sum_of<W>(Products<T>{v, y}, n);
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < n; i++) to[i] = logarithm ? v[i] - math::exp(y[i]) * sum : y[i] * (v[i] - sum);
+      for (int64_t i = 0; i < n; i++) to[i] = pulled<logarithm>(v[i], y[i], sum);
     }
   }
 };
@@ -215,7 +219,7 @@ template <bool logarithm, class T> struct SoftmaxPlanesVjp {
     for (; planes > 0; planes -= most, v += most * plane, y += most * plane, to += most * plane) {
       const int64_t count = std::min(planes, most) * plane;
       T sums[strip];   // of its column, for each element
-      for (int64_t k = 0; k < count; k++) sums[k] = logarithm ? v[k] : v[k] * y[k];
+      for (int64_t k = 0; k < count; k++) sums[k] = summed<logarithm>(v[k], y[k]);
       for (int64_t p = 0; p < count; p += plane)
         for (int64_t j = p; j < p + inner; j++) {
           T sum = 0;
@@ -223,7 +227,7 @@ template <bool logarithm, class T> struct SoftmaxPlanesVjp {
           for (int64_t i = 0; i < plane; i += inner) sums[j + i] = sum;
         }
       ADJOINT_INDEPENDENT
-      for (int64_t k = 0; k < count; k++) to[k] = logarithm ? v[k] - math::exp(y[k]) * sums[k] : y[k] * (v[k] - sums[k]);
+      for (int64_t k = 0; k < count; k++) to[k] = pulled<logarithm>(v[k], y[k], sums[k]);
     }
   }
 };
@@ -253,11 +257,11 @@ template <bool logarithm, class T> struct SoftmaxColumnsVjp {
 
  private:
   [[gnu::always_inline]] static inline void add(T* sum, const T* v, const T* y, int64_t count) {
-    for (int64_t j = 0; j < count; j++) sum[j] += logarithm ? v[j] : v[j] * y[j];
+    for (int64_t j = 0; j < count; j++) sum[j] += summed<logarithm>(v[j], y[j]);
   }
   [[gnu::always_inline]] static inline void give(T* to, const T* v, const T* y, const T* sum, int64_t count) {
     ADJOINT_INDEPENDENT
-    for (int64_t j = 0; j < count; j++) to[j] = logarithm ? v[j] - math::exp(y[j]) * sum[j] : y[j] * (v[j] - sum[j]);
+    for (int64_t j = 0; j < count; j++) to[j] = pulled<logarithm>(v[j], y[j], sum[j]);
   }
 };
 template <bool logarithm, class T> void lines_vjp(const T* v, const T* y, T* to, const Lines& l) {
