@@ -170,3 +170,22 @@ def test_bits_do_not_depend_on_the_place(name: str, dtype: ad.dtype) -> None:
     for first, count in [(0, 1), (1, 7), (3, 8), (5, 100), (13, 515), (900, 600), *((i, 1) for i in range(0, 1500, 7))]:
         part = call(x[first : first + count].clone(), other[first : first + count].clone()).numpy()
         assert np.array_equal(part, whole[first : first + count], equal_nan=True), (first, count)
+
+
+def test_erfcx_by_exact_values() -> None:
+    """Where the reference above rounds x * x in the exponential: mpmath's values, of 200 bits."""
+    exact = {
+        -20.5: 6.50557990548002e182,
+        -3.25: 77315.13640375607,
+        -0.5: 1.952360489182557,
+        0.25: 0.7703465477309968,
+        1.75: 0.2849722347374364,
+        2.5: 0.2108063640611436,
+        6.0: 0.09277656780053835,
+        26.0: 0.021683584850562907,
+        30.0: 0.01879588886141675,
+        1e5: 5.6418958351954685e-06,
+    }
+    found = ad.special.erfcx(ad.tensor(list(exact), dtype=ad.float64)).tolist()
+    for x, y, wanted in zip(exact, found, exact.values(), strict=True):
+        assert abs(y - wanted) <= 4 * math.ulp(wanted), x
