@@ -25,29 +25,16 @@ namespace {
 typedef uint32_t Words __attribute__((vector_size(64)));
 typedef uint32_t WordsInMemory __attribute__((vector_size(64), aligned(2), may_alias));   // for loads and stores alone: locals lie aligned
 
-// Rows of x, `wide` apart, to rows of y, `down` apart. The last numbers of a row are converted together with some before them.
-struct Round {
-  template <int W> [[gnu::always_inline]] static inline void run(BFloat16* y, int64_t down, const float* x, int64_t rows, int64_t n) {
-    if (n == wide) each<wide>(y, down, x, rows, n);
-    else if (n >= 16) each<16>(y, down, x, rows, n);
-    else if (n >= 4) each<4>(y, down, x, rows, n);
-    else each<1>(y, down, x, rows, n);
-  }
+[[gnu::target("arch=x86-64-v4"), gnu::always_inline]] inline __mmask32 first_of(int64_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
- private:
-  template <int piece> [[gnu::always_inline]] static inline void each(BFloat16* y, int64_t down, const float* x, int64_t rows, int64_t n) {
-    for (int64_t r = 0; r < rows; r++, x += wide, y += down) {
-      for (int64_t i = 0; i + piece < n; i += piece) round<piece>(y + i, x + i);
-      round<piece>(y + n - piece, x + n - piece);
-    }
-  }
-  template <int n> [[gnu::always_inline]] static inline void round(BFloat16* y, const float* x) {
-    ADJOINT_INDEPENDENT
-    for (int64_t i = 0; i < n; i++) y[i] = BFloat16(x[i]);
-  }
-};
+// Numbers below the normal ones would become 0: sums by these instructions are none.
+[[gnu::target("arch=x86-64-v4,avx512bf16"), gnu::always_inline]] inline void round(BFloat16* y, const float* x, __mmask32 which) {
+  const __m512 low = _mm512_loadu_ps(x), high = _mm512_loadu_ps(x + 16);
+  __m512i rounded;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(rounded) : "v"(low), "v"(high));
+  _mm512_mask_storeu_epi16(y, which, rounded);
+}
 
-constexpr int64_t panel_rows = 96;
 constexpr int64_t tall = 12;   // rows of sums in vectors
 
 // Four tiles of 16 x 16 sums, by two of a's rows and two of the panel's columns.
@@ -126,9 +113,11 @@ template <class Steps> [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void 
 
 }  // namespace
 
-[[gnu::target("arch=x86-64-v4"), gnu::flatten]] void transpose(uint32_t* to, const uint16_t* from, int64_t down) {
+[[gnu::target("arch=x86-64-v4"), gnu::flatten]] void transpose(uint32_t* to, const uint16_t* from, int64_t down, int64_t rows, int64_t n, int64_t pairs) {
   Words r[words];
-  for (int64_t i = 0; i < words; i++) r[i] = *reinterpret_cast<const WordsInMemory*>(from + i * down);
+  const __mmask32 which = first_of(n);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < words; i++) r[i] = reinterpret_cast<Words>(_mm512_maskz_loadu_epi16(i < rows ? which : 0, from + i * down));
 #pragma GCC unroll 4
   for (int64_t half = words / 2; half; half /= 2) {   // exchanges the off-diagonal blocks of this size
     Words low, high;
@@ -144,7 +133,11 @@ template <class Steps> [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void 
       r[i + half] = shuffle(x, y, high);
     }
   }
-  for (int64_t i = 0; i < words; i++) *reinterpret_cast<WordsInMemory*>(to + i * wide) = r[i];
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < words; i++) {
+    if (i == pairs) return;
+    *reinterpret_cast<WordsInMemory*>(to + i * wide) = r[i];
+  }
 }
 
 Tiles::Tiles(int64_t pairs) { configure(pairs); }
@@ -157,45 +150,44 @@ void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
     if (y.right == 1) std::memcpy(y.at(r, 0), x + r * wide, static_cast<size_t>(n) * sizeof(float));
     else for (int64_t j = 0; j < n; j++) *y.at(r, j) = x[r * wide + j];
 }
-void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
-  if (y.right == 1) return isa::call<Round>(y.data, y.down, x, rows, n);
-  for (int64_t r = 0; r < rows; r++)
+[[gnu::target("arch=x86-64-v4,avx512bf16")]] void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
+  const __mmask32 which = first_of(n);
+  for (int64_t r = 0; r < rows && y.right == 1; r++) round(y.at(r, 0), x + r * wide, which);
+  for (int64_t r = 0; r < rows && y.right != 1; r++)
     for (int64_t j = 0; j < n; j++) *y.at(r, j) = BFloat16(x[r * wide + j]);
 }
 
 namespace {
 
-// How sums are made: c (rows, 32) of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel.
+// How sums are made: n columns of c (rows, 32) of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel; in `tiles`, if the thread has them.
 struct Way {
   int64_t rows, step;
-  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c);
+  bool tiles;
+  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t n, float* c);
 };
 
 // Columns [first, first + 32) of b (k, n) in `pairs` pairs of rows; what is outside counts as 0.
-void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first, int64_t pairs) {
+[[gnu::target("arch=x86-64-v4")]] void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first, int64_t pairs) {
   const int64_t k = b.rows, width = std::min(wide, b.columns - first);
   std::fill(to + (k + 1) / 2 * wide, to + pairs * wide, 0u);
-  if (width < wide) std::fill_n(to, (k + 1) / 2 * wide, 0u);
   if (b.right != 1) {   // the transpose lies in rows: a pair is a word
-    const uint16_t* from = b.data + first * b.right;
-    for (int64_t j = 0; j < width; j++) {
-      const bool block = j % words == 0 && j + words <= width;
-      int64_t q = j % words && j / words * words + words <= width ? k / (2 * words) * (2 * words) : 0;   // from where this column is not in a block
-      for (; block && q + 2 * words <= k; q += 2 * words) transpose(to + q / 2 * wide + j, from + j * b.right + q, b.right);
-      for (; q + 1 < k; q += 2) std::memcpy(to + q / 2 * wide + j, from + j * b.right + q, 4);
-      if (q < k) to[q / 2 * wide + j] = from[j * b.right + q];
-    }
+    for (int64_t j = 0; j < wide; j += words)
+      for (int64_t q = 0; q < k; q += 2 * words)
+        transpose(to + q / 2 * wide + j, b.data + (first + j) * b.right + q, b.right, width - j, std::min(2 * words, k - q), std::min(words, pairs - q / 2));
     return;
   }
+  const __mmask32 which = first_of(width);
   for (int64_t q = 0; q < k; q += 2, to += wide) {
-    const uint16_t *even = b.data + q * b.down + first, *odd = even + b.down;
-    if (q + 1 < k) for (int64_t j = 0; j < width; j++) to[j] = even[j] | static_cast<uint32_t>(odd[j]) << 16;
-    else std::copy_n(even, width, to);
+    const uint16_t* row = b.data + q * b.down + first;
+    const __m512i even = _mm512_maskz_loadu_epi16(which, row), odd = q + 1 < k ? _mm512_maskz_loadu_epi16(which, row + b.down) : _mm512_setzero_si512();
+    const __m512i low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);   // of each eight
+    _mm512_storeu_si512(to, _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), high));
+    _mm512_storeu_si512(to + words, _mm512_permutex2var_epi64(low, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), high));
   }
 }
 
 // c (12, 32) = 12 rows of a, each of `pairs` pairs, by a packed panel.
-[[gnu::target("arch=x86-64-v4,avx512bf16")]] void multiply_tile(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c) {
+[[gnu::target("arch=x86-64-v4,avx512bf16")]] void multiply_tile(const uint32_t* a, int64_t pairs, const uint32_t* panel, [[maybe_unused]] int64_t n, float* c) {
   __m512 sum[tall][2];
 #pragma GCC unroll 12
   for (int r = 0; r < tall; r++) sum[r][0] = sum[r][1] = _mm512_setzero_ps();
@@ -216,28 +208,37 @@ void pack(uint32_t* to, const Item<uint16_t>& b, int64_t first, int64_t pairs) {
   }
 }
 
-void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, float* c) {
-  Tiles().multiply({reinterpret_cast<const uint16_t*>(a), 2 * pairs, 2 * words * pairs, 0, panel, panel + words, wide, 0, true}, 2 * words, words * wide, pairs / words, c, 1, false);
+void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t n, float* c) {
+  add_squares({reinterpret_cast<const uint16_t*>(a), 2 * pairs, 2 * words * pairs, 0, panel, n > words ? panel + words : nullptr, wide, 0, true}, EvenSteps{2 * words, words * wide}, pairs / words, c, 1, false);
 }
 
-constexpr Way in_vectors{tall, 1, multiply_tile}, in_tiles{square, 16, multiply_square};
+constexpr Way in_vectors{tall, 1, false, multiply_tile}, in_tiles{square, 16, true, multiply_square};
 // Few rows or steps would mostly be padding.
 const Way& way_for(int64_t rows, int64_t k) { return isa::level >= isa::amx_bf16 && rows >= square && k >= 24 && isa::may_use_tiles() ? in_tiles : in_vectors; }
 
 int64_t pairs_of(const Way& way, int64_t k) { return (k + 2 * way.step - 1) / (2 * way.step) * way.step; }
 
-// a: m rows of as many pairs as `way` takes, at least way.rows. Y: bfloat16, or float, which is not rounded.
-template <class Y> void multiply(const Way& way, const uint16_t* a, int64_t m, const Item<uint16_t>& b, const Matrix<Y>& y) {
-  const int64_t n = b.columns, pairs = pairs_of(way, b.rows), panels = (n + wide - 1) / wide, row_panels = (m + panel_rows - 1) / panel_rows;
+// f(0), f(1), ... f(n - 1): on all threads, if the product is `alone`.
+template <class F> void in_turn(bool alone, int64_t n, F&& f) {
+  if (alone) return pool::parallel(n, f);
+  for (int64_t i = 0; i < n; i++) f(i);
+}
+
+// a: m rows of as many pairs as `way` takes, at least way.rows. Y: bfloat16, or float, which is not rounded. A product that is not alone finds the thread's tiles there.
+template <class Y> void multiply(const Way& way, const uint16_t* a, int64_t m, const Item<uint16_t>& b, const Matrix<Y>& y, bool alone) {
+  const int64_t n = b.columns, pairs = pairs_of(way, b.rows), panels = (n + wide - 1) / wide;
+  const int64_t height = std::clamp<int64_t>(262144 / pairs, 96, 512) / way.rows * way.rows, blocks = (m + height - 1) / height;   // 1 MiB of rows meet all panels
   const Buffer memory(panels * pairs * wide * 4);
   uint32_t* packed = memory.as<uint32_t>();
-  pool::parallel(panels, [&](int64_t p) { pack(packed + p * pairs * wide, b, p * wide, pairs); });
-  pool::parallel(panels * row_panels, [&](int64_t unit) {
-    const int64_t first = unit / row_panels * wide, begin = unit % row_panels * panel_rows, end = std::min(m, begin + panel_rows);
+  in_turn(alone, panels, [&](int64_t p) { pack(packed + p * pairs * wide, b, p * wide, pairs); });
+  in_turn(alone, blocks * panels, [&](int64_t unit) {
+    std::optional<Tiles> tiles;
+    if (alone && way.tiles) tiles.emplace();
+    const int64_t panel = unit % panels, first = panel * wide, begin = unit / panels * height, end = std::min(m, begin + height);
     alignas(64) float c[square * wide];
     for (int64_t i = begin; i < end; i += way.rows) {
       const int64_t top = std::min(i, std::max(m, way.rows) - way.rows);  // the last sums may be of some rows again
-      way.multiply(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, packed + unit / row_panels * pairs * wide, c);
+      way.multiply(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, packed + panel * pairs * wide, n - first, c);
       put({y.at(i, first), y.down, y.right}, c + (i - top) * wide, std::min(way.rows, end - top) - (i - top), std::min(wide, n - first));
     }
   });
@@ -247,17 +248,20 @@ template <class Y> void multiply(const Way& way, const uint16_t* a, int64_t m, c
 bool suits(const Way& way, const Item<uint16_t>& a) { return a.right == 1 && a.down == a.columns && a.columns % (2 * way.step) == 0 && a.rows >= way.rows; }
 // The rows as `way` reads them: what is beyond their ends, and beyond the last of them, is 0. Of those whose elements lie apart a copy is made
 // first, in `dense`.
-void copy_padded(const Way& way, Item<uint16_t> a, uint16_t* to, uint16_t* dense) {
-  const int64_t m = a.rows, k = a.columns, padded = 2 * pairs_of(way, k);
+[[gnu::target("arch=x86-64-v4")]] void copy_row(uint16_t* to, const uint16_t* from, int64_t n, int64_t padded) {
+  for (int64_t i = 0; i < padded; i += 32)
+    _mm512_mask_storeu_epi16(to + i, first_of(padded - i), _mm512_maskz_loadu_epi16(first_of(std::max<int64_t>(n - i, 0)), from + i));
+}
+void copy_padded(const Way& way, Item<uint16_t> a, uint16_t* to, uint16_t* dense, bool alone) {
+  constexpr int64_t part = 64;
+  const int64_t m = a.rows, k = a.columns, padded = 2 * pairs_of(way, k), rows = std::max(m, way.rows);
   if (a.right != 1) {
     copy_rows(a, dense);
     a = {dense, m, k, k, 1};
   }
-  for (int64_t r = 0; r < std::max(m, way.rows); r++, to += padded) {
-    const int64_t there = r < m ? k : 0;
-    std::memcpy(to, a.data + r * a.down, static_cast<size_t>(there) * 2);
-    std::fill_n(to + there, padded - there, uint16_t{0});
-  }
+  in_turn(alone, (rows + part - 1) / part, [&](int64_t p) {
+    for (int64_t r = p * part; r < std::min(rows, (p + 1) * part); r++) copy_row(to + r * padded, a.data + r * a.down, r < m ? k : 0, padded);
+  });
 }
 bool is_transposed(const View& v) { return v.strides[v.ndim - 1] != 1 && v.strides[v.ndim - 2] == 1; }
 
@@ -282,16 +286,18 @@ bool multiply_bfloat16(const View& a, const View& b, const View& y) {
   const int64_t rows = swapped ? n : m;
   const Way& way = way_for(rows, k);
   if (&way == &in_vectors && m * n * k <= (1 << 21)) return false;   // to lay operands out in pairs takes longer than to multiply them as floats
-  pool::parallel_for(batches, std::max<int64_t>(1, (1 << 17) / (m * n * k)), [&](int64_t first, int64_t last) {
-    const bool copied = !suits(way, side(l, 0));
+  const bool alone = batches == 1, copied = !suits(way, side(l, 0));
+  pool::parallel_for(batches, std::max<int64_t>(1, (way.tiles ? 1 << 20 : 1 << 17) / (m * n * k)), [&](int64_t first, int64_t last) {
+    std::optional<Tiles> tiles;
+    if (!alone && way.tiles) tiles.emplace();
     const Buffer memory(copied ? std::max(rows, way.rows) * pairs_of(way, k) * 4 : 1), packed(side(l, 0).right != 1 ? rows * k * 2 : 1);
     for (int64_t i = first; i < last; i++) {
       const Item<uint16_t> left = side(l, i);
-      if (copied) copy_padded(way, left, memory.as<uint16_t>(), packed.as<uint16_t>());
+      if (copied) copy_padded(way, left, memory.as<uint16_t>(), packed.as<uint16_t>(), alone);
       const uint16_t* from = copied ? memory.as<uint16_t>() : left.data;
       const int64_t down = swapped ? 1 : n, across = swapped ? n : 1;
-      if (y.dtype == DType::float32) multiply<float>(way, from, rows, side(right, i), {y.as<float>() + i * m * n, down, across});
-      else multiply<BFloat16>(way, from, rows, side(right, i), {y.as<BFloat16>() + i * m * n, down, across});
+      if (y.dtype == DType::float32) multiply<float>(way, from, rows, side(right, i), {y.as<float>() + i * m * n, down, across}, alone);
+      else multiply<BFloat16>(way, from, rows, side(right, i), {y.as<BFloat16>() + i * m * n, down, across}, alone);
     }
   });
   return true;

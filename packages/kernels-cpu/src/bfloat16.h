@@ -35,8 +35,8 @@ class Tiles {
   void multiply(const Squares& s, int64_t in_a, int64_t in_b, int64_t n, float* c, int64_t count, bool increased) const;
 };
 
-// Words of 16 rows, `down` elements apart, to 16 columns, which are `wide` apart.
-void transpose(uint32_t* to, const uint16_t* from, int64_t down);
+// The first n elements, in pairs, of so many rows, `down` apart, to 16 columns of so many pairs, `wide` apart; what is not there is 0.
+void transpose(uint32_t* to, const uint16_t* from, int64_t down, int64_t rows = words, int64_t n = 2 * words, int64_t pairs = words);
 
 // The first n sums of each row, `wide` apart, to y.
 void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n);

@@ -93,7 +93,7 @@ def resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: Any = _c
 def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
     """Changes the shape in place to that of `other`, and with a memory format the order; `preserve_format` takes that of `other`."""
     _expect_no_grad(self)
-    if memory_format is None and self.shape == other.shape and not self.is_sparse:
+    if memory_format is None and self.shape == other.shape and not _core._is_sparse(self):
         return self
     resize_(self, tuple(other.shape))
     if memory_format is _core.preserve_format:
