@@ -1,15 +1,14 @@
 // Attention and its cotangents, 16 to 64 rows of weights at a time: of up to 8192 keys a second-level cache holds them.
 #include <adjoint/core/attention.h>
 #include <adjoint/core/math/exp.h>
-#include <adjoint/core/math/log.h>
 
 #include <algorithm>
 
+#include "attention.h"
 #include "compilers.h"
-#include "fold.h"
+#include "dot.h"
 #include "isa.h"
 #include "kernels.h"
-#include "lines.h"
 #include "matmul.h"
 #include "pool.h"
 
@@ -17,30 +16,16 @@ namespace adjoint::cpu {
 
 namespace {
 
-constexpr int64_t weights_at_a_time = 1 << 17;
-constexpr int64_t grain = 32768;
-
-// Scores of rows to e^(score - the largest), 1 / their sum and its logarithm. Of a causal row r `first + r + 1` elements count, the others are 0.
-template <class T> struct Weights {
-  template <int W> [[gnu::always_inline]] static inline void run(T* s, int64_t rows, int64_t n, int64_t first, bool causal, T* factors, T* logarithms) {
-    for (int64_t r = 0; r < rows; r++, s += n) {
-      const int64_t count = causal && first + r + 1 < n ? first + r + 1 : n;
-      const T most = extreme_row<W, Largest<T>>(static_cast<const T*>(s), count, Same{});
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < count; i++) s[i] = math::exp_normal(s[i] - most);
-      for (int64_t i = count; i < n; i++) s[i] = 0;
-      const T total = sum_row<W>(static_cast<const T*>(s), count, Same{});
-      factors[r] = 1 / total, logarithms[r] = most + math::log(total);
-    }
-  }
-};
-// Scores of rows to weights P, and d, the cotangents of the weights, to those of the scores, P (d - delta).
+// Scores of rows to weights P, and d, the cotangents of the weights, to those of the scores, P (d - delta); delta is rowsum(P d), if it is not given.
 template <class T> struct FromSums {
   template <int W> [[gnu::always_inline]] static inline void run(T* s, T* d, int64_t rows, int64_t n, int64_t first, bool causal, const T* logarithms, const T* deltas) {
     for (int64_t r = 0; r < rows; r++, s += n, d += n) {
       const int64_t count = causal && first + r + 1 < n ? first + r + 1 : n;
       ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < count; i++) s[i] = math::exp_normal(s[i] - logarithms[r]), d[i] = s[i] * (d[i] - deltas[r]);
+      for (int64_t i = 0; i < count; i++) s[i] = math::exp_normal(s[i] - logarithms[r]);
+      const T delta = deltas ? deltas[r] : dot_row(static_cast<const T*>(s), static_cast<const T*>(d), count);
+      ADJOINT_INDEPENDENT
+      for (int64_t i = 0; i < count; i++) d[i] = s[i] * (d[i] - delta);
       for (int64_t i = count; i < n; i++) s[i] = d[i] = 0;
     }
   }
@@ -60,17 +45,15 @@ template <class T> struct Heads {
   T scale;
   Contiguous k, v;
   Buffer q;
+  ScoreMask<T> mask;
 
   Heads(const Launch& l, size_t without_mask)
       : count(l.x[0].sizes[0] * l.x[0].sizes[1]), queries(l.x[0].sizes[2]), keys(l.x[1].sizes[2]), features(l.x[0].sizes[3]), outputs(l.x[2].sizes[3]), causal(l.attrs.as<Attention>().causal),
-        scale(static_cast<T>(l.attrs.as<Attention>().scale)), k(l.x[1], dtype_of<T>()), v(l.x[2], dtype_of<T>()), q(l.x[0].numel * static_cast<int64_t>(sizeof(T))), heads_(l.x[0].sizes[1]) {
+        scale(static_cast<T>(l.attrs.as<Attention>().scale)), k(l.x[1], dtype_of<T>()), v(l.x[2], dtype_of<T>()), q(l.x[0].numel * static_cast<int64_t>(sizeof(T))), mask(l, without_mask) {
     const Contiguous given(l.x[0], dtype_of<T>());
-    pool::parallel_for(l.x[0].numel, grain, [&](int64_t begin, int64_t end) {
+    pool::parallel_for(l.x[0].numel, weights_in_turn, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; i++) q.as<T>()[i] = given.as<const T>()[i] * scale;
     });
-    if (l.x.size() == without_mask) return;
-    const View& m = mask_.emplace(l.x.back(), dtype_of<T>()).view();
-    for (int d = 0; d < 4; d++) steps_[d] = m.sizes[d] == 1 ? 0 : m.strides[d];
   }
   Matrix<const T> queries_of(int64_t head, int64_t i) const { return {q.as<const T>() + (head * queries + i) * features, features, 1}; }
   Matrix<const T> keys_of(int64_t head) const { return {k.as<const T>() + head * keys * features, features, 1}; }
@@ -78,60 +61,41 @@ template <class T> struct Heads {
   // Of `rows` queries from i on, against the first n keys.
   void scores(int64_t head, int64_t i, int64_t rows, int64_t n, T* s) const {
     multiply<T>(queries_of(head, i), turned(keys_of(head)), {s, n, 1}, rows, n, features);
-    mask(head, i, rows, n, s);
+    mask.add(head, i, rows, n, s);
   }
   static Matrix<const T> turned(const Matrix<const T>& m) { return {m.data, m.right, m.down}; }
-
- private:
-  int64_t heads_, steps_[4] = {};
-  std::optional<Contiguous> mask_;
-
-  void mask(int64_t head, int64_t i, int64_t rows, int64_t n, T* s) const {
-    if (!mask_) return;
-    const int64_t down = steps_[2], right = steps_[3];
-    const T* const from = mask_->as<const T>() + head / heads_ * steps_[0] + head % heads_ * steps_[1] + i * down;
-    for (int64_t r = 0; r < rows; r++, s += n) {
-      if (right == 1) for (int64_t c = 0; c < n; c++) s[c] += from[r * down + c];
-      else for (int64_t c = 0; c < n; c++) s[c] += from[r * down + c * right];
-    }
-  }
 };
 
-// f(head, first row, rows) for blocks of rows, of which each has n weights.
-template <class F> void for_blocks(int64_t heads, int64_t rows, int64_t n, F&& f) {
-  const int64_t block = std::clamp<int64_t>(weights_at_a_time / n, 16, 64), blocks = (rows + block - 1) / block;
-  pool::parallel_for(heads * blocks, std::max<int64_t>(1, grain / (std::min(block, rows) * n)), [&](int64_t begin, int64_t end) {
-    for (int64_t u = begin; u < end; u++) f(u / blocks, u % blocks * block, std::min(block, rows - u % blocks * block));
-  });
-}
 template <class T> Buffer weights_of(int64_t rows, int64_t n) { return Buffer(rows * n * static_cast<int64_t>(sizeof(T))); }
 
 template <class T> void forward(const Launch& l, T* y, T* logarithms) {
   const Heads<T> h(l, 3);
-  for_blocks(h.count, h.queries, h.keys, [&](int64_t head, int64_t first, int64_t rows) {
+  for_blocks_of_weights(h.count, h.queries, h.keys, [&](int64_t head, int64_t first, int64_t rows) {
     const int64_t n = h.causal ? std::min(h.keys, first + rows) : h.keys, at = head * h.queries + first;
     const Buffer weights = weights_of<T>(rows, n);
     T *const s = weights.template as<T>(), factors[64], *const to = y + at * h.outputs;
     h.scores(head, first, rows, n, s);
-    isa::call<Weights<T>, T*, int64_t, int64_t, int64_t, bool, T*, T*>(s, rows, n, first, h.causal, factors, logarithms + at);
+    isa::call<WeightsOfScores<T>, T*, int64_t, int64_t, int64_t, bool, T*, T*>(s, rows, n, first, h.causal, factors, logarithms + at);
     multiply<T>({s, n, 1}, h.values_of(head), {to, h.outputs, 1}, rows, h.outputs, n);
     for (int64_t r = 0; r < rows; r++)
       for (int64_t e = 0; e < h.outputs; e++) to[r * h.outputs + e] *= factors[r];
   });
 }
 
-// What cotangents start from: w, the logarithms of the sums, and delta = rowsum(w y).
+// What cotangents start from: w, the logarithms of the sums, and delta = rowsum(w y), unless y was rounded to a half type.
 template <class T> struct Backward {
   Contiguous w, logarithms;
-  Buffer deltas;
-  Backward(const Launch& l, const Heads<T>& h) : w(l.x[3], dtype_of<T>()), logarithms(l.x[5], dtype_of<T>()), deltas(h.count * h.queries * static_cast<int64_t>(sizeof(T))) {
+  std::optional<Buffer> deltas;
+  Backward(const Launch& l, const Heads<T>& h) : w(l.x[3], dtype_of<T>()), logarithms(l.x[5], dtype_of<T>()) {
+    if (is_half(l.x[4].dtype)) return;
     const Contiguous y(l.x[4], dtype_of<T>());
-    pool::parallel_for(h.count * h.queries, std::max<int64_t>(1, grain / h.outputs), [&](int64_t begin, int64_t end) {
+    T* const to = deltas.emplace(h.count * h.queries * static_cast<int64_t>(sizeof(T))).template as<T>();
+    pool::parallel_for(h.count * h.queries, std::max<int64_t>(1, weights_in_turn / h.outputs), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; i++) {
         const T *const a = w.as<const T>() + i * h.outputs, *const b = y.as<const T>() + i * h.outputs;
         double sum = 0;
         for (int64_t e = 0; e < h.outputs; e++) sum += static_cast<double>(a[e] * b[e]);
-        deltas.as<T>()[i] = static_cast<T>(sum);
+        to[i] = static_cast<T>(sum);
       }
     });
   }
@@ -146,7 +110,7 @@ template <class T> class Cotangents {
     const Buffer partial(stretches_ == 1 ? 0 : stretches_ * (keys + values) * static_cast<int64_t>(sizeof(T)));
     T* const own = partial.as<T>();
     k_ = stretches_ == 1 ? k : own, v_ = stretches_ == 1 ? v : own + stretches_ * keys;
-    pool::parallel_for(h_.count * stretches_, std::max<int64_t>(1, grain / (h_.queries * h_.keys)), [&](int64_t first, int64_t last) {
+    pool::parallel_for(h_.count * stretches_, std::max<int64_t>(1, weights_in_turn / (h_.queries * h_.keys)), [&](int64_t first, int64_t last) {
       for (int64_t u = first; u < last; u++) stretch(u / stretches_, u % stretches_);
     });
     if (stretches_ > 1) join(k, k_, h_.keys * h_.features), join(v, v_, h_.keys * h_.outputs);
@@ -173,7 +137,7 @@ template <class T> class Cotangents {
     T* const to = q_ + at * h_.features;
     h_.scores(head, i, rows, n, s);
     multiply<T>(w, h_.turned(h_.values_of(head)), {d, n, 1}, rows, n, h_.outputs);
-    isa::call<FromSums<T>, T*, T*, int64_t, int64_t, int64_t, bool, const T*, const T*>(s, d, rows, n, i, h_.causal, b_.logarithms.template as<const T>() + at, b_.deltas.template as<const T>() + at);
+    isa::call<FromSums<T>, T*, T*, int64_t, int64_t, int64_t, bool, const T*, const T*>(s, d, rows, n, i, h_.causal, b_.logarithms.template as<const T>() + at, b_.deltas ? b_.deltas->template as<const T>() + at : nullptr);
     multiply<T>({d, n, 1}, h_.keys_of(head), {to, h_.features, 1}, rows, h_.features, n);
     for (int64_t e = 0; e < rows * h_.features; e++) to[e] *= h_.scale;
     add_product({d, 1, n}, h_.queries_of(head, i), n, h_.features, rows, product, to_keys);
@@ -187,7 +151,7 @@ template <class T> class Cotangents {
   }
   // The sums of the stretches of each head, of n numbers each.
   void join(T* y, const T* x, int64_t n) const {
-    pool::parallel_for(h_.count, std::max<int64_t>(1, grain / n), [&](int64_t first, int64_t last) {
+    pool::parallel_for(h_.count, std::max<int64_t>(1, weights_in_turn / n), [&](int64_t first, int64_t last) {
       for (int64_t head = first; head < last; head++) {
         std::copy_n(x + head * stretches_ * n, n, y + head * n);
         for (int64_t p = 1; p < stretches_; p++) isa::call<AddTo<T>, T*, const T*, int64_t>(y + head * n, x + (head * stretches_ + p) * n, n);
@@ -219,7 +183,9 @@ bool is_left(const Launch& l) {
   return l.attrs.as<Attention>().dropped.lost || std::any_of(l.x.begin(), l.x.begin() + 3, [](const View& v) { return v.numel == 0; });
 }
 void attention_kernel(const Launch& l) {
-  is_left(l) ? reference(l) : l.x[0].dtype == DType::float64 ? run<double>(l) : run<float>(l);
+  if (is_left(l)) return reference(l);
+  if (l.x[0].dtype == DType::bfloat16 && attention_in_tiles(l)) return;
+  l.x[0].dtype == DType::float64 ? run<double>(l) : run<float>(l);
 }
 void attention_vjp_kernel(const Launch& l) {
   is_left(l) ? reference(l) : l.x[0].dtype == DType::float64 ? run_vjp<double>(l) : run_vjp<float>(l);

@@ -7,13 +7,15 @@
 
 #include "compilers.h"
 #include "isa.h"
-#include "lines.h"
 #include "matrices.h"
 #include "pool.h"
 #include "small_matmul.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuninitialized"   // GCC 12 takes the intrinsics' own undefined operand for one of ours
+#endif
 #endif
 
 namespace adjoint::cpu {
@@ -22,17 +24,14 @@ namespace adjoint::cpu {
 
 namespace {
 
-typedef uint32_t Words __attribute__((vector_size(64)));
-typedef uint32_t WordsInMemory __attribute__((vector_size(64), aligned(2), may_alias));   // for loads and stores alone: locals lie aligned
-
 [[gnu::target("arch=x86-64-v4"), gnu::always_inline]] inline __mmask32 first_of(int64_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 
-// Numbers below the normal ones would become 0: sums by these instructions are none.
-[[gnu::target("arch=x86-64-v4,avx512bf16"), gnu::always_inline]] inline void round(BFloat16* y, const float* x, __mmask32 which) {
-  const __m512 low = _mm512_loadu_ps(x), high = _mm512_loadu_ps(x + 16);
-  __m512i rounded;
-  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(rounded) : "v"(low), "v"(high));
-  _mm512_mask_storeu_epi16(y, which, rounded);
+// Those of 32 floats that are there, the others 0. Numbers below the normal ones become 0: sums by these instructions are none.
+[[gnu::target("arch=x86-64-v4,avx512bf16"), gnu::always_inline]] inline __m512i rounded(const float* x, __mmask32 which) {
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(which), x), high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(which >> 16), x + 16);
+  __m512i y;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(y) : "v"(low), "v"(high));
+  return y;
 }
 
 constexpr int64_t tall = 12;   // rows of sums in vectors
@@ -113,31 +112,27 @@ template <class Steps> [[gnu::target("arch=x86-64-v4,amx-tile,amx-bf16")]] void 
 
 }  // namespace
 
-[[gnu::target("arch=x86-64-v4"), gnu::flatten]] void transpose(uint32_t* to, const uint16_t* from, int64_t down, int64_t rows, int64_t n, int64_t pairs) {
-  Words r[words];
+[[gnu::target("arch=x86-64-v4")]] void transpose(uint32_t* to, const uint16_t* from, int64_t down, int64_t rows, int64_t n, int64_t pairs) {
+  __m512i r[words], s[words];
   const __mmask32 which = first_of(n);
 #pragma GCC unroll 16
-  for (int64_t i = 0; i < words; i++) r[i] = reinterpret_cast<Words>(_mm512_maskz_loadu_epi16(i < rows ? which : 0, from + i * down));
+  for (int64_t i = 0; i < words; i++) r[i] = _mm512_maskz_loadu_epi16(which & (0u - static_cast<uint32_t>(i < rows)), from + std::min(i, std::max<int64_t>(rows - 1, 0)) * down);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < words; i += 2) s[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]), s[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+#pragma GCC unroll 16
+  for (int64_t i = 0; i < words; i += 4) {   // r[i + j]: of these four rows the columns j, 4 + j, 8 + j and 12 + j
+    r[i] = _mm512_unpacklo_epi64(s[i], s[i + 2]), r[i + 1] = _mm512_unpackhi_epi64(s[i], s[i + 2]);
+    r[i + 2] = _mm512_unpacklo_epi64(s[i + 1], s[i + 3]), r[i + 3] = _mm512_unpackhi_epi64(s[i + 1], s[i + 3]);
+  }
 #pragma GCC unroll 4
-  for (int64_t half = words / 2; half; half /= 2) {   // exchanges the off-diagonal blocks of this size
-    Words low, high;
-    for (uint32_t l = 0; l < words; l++) {
-      low[l] = l & half ? words + l - static_cast<uint32_t>(half) : l;
-      high[l] = l & half ? words + l : l + static_cast<uint32_t>(half);
-    }
-#pragma GCC unroll 16
-    for (int64_t i = 0; i < words; i++) {
-      if (i & half) continue;
-      const Words x = r[i], y = r[i + half];
-      r[i] = shuffle(x, y, low);
-      r[i + half] = shuffle(x, y, high);
-    }
+  for (int64_t j = 0; j < 4; j++) {
+    const __m512i even = _mm512_shuffle_i32x4(r[j], r[4 + j], 0x88), odd = _mm512_shuffle_i32x4(r[j], r[4 + j], 0xdd);
+    const __m512i even_below = _mm512_shuffle_i32x4(r[8 + j], r[12 + j], 0x88), odd_below = _mm512_shuffle_i32x4(r[8 + j], r[12 + j], 0xdd);
+    s[j] = _mm512_shuffle_i32x4(even, even_below, 0x88), s[8 + j] = _mm512_shuffle_i32x4(even, even_below, 0xdd);
+    s[4 + j] = _mm512_shuffle_i32x4(odd, odd_below, 0x88), s[12 + j] = _mm512_shuffle_i32x4(odd, odd_below, 0xdd);
   }
 #pragma GCC unroll 16
-  for (int64_t i = 0; i < words; i++) {
-    if (i == pairs) return;
-    *reinterpret_cast<WordsInMemory*>(to + i * wide) = r[i];
-  }
+  for (int64_t i = 0; i < words && i < pairs; i++) _mm512_storeu_si512(to + i * wide, s[i]);
 }
 
 Tiles::Tiles(int64_t pairs) { configure(pairs); }
@@ -152,18 +147,18 @@ void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
 }
 [[gnu::target("arch=x86-64-v4,avx512bf16")]] void put(const Matrix<BFloat16>& y, const float* x, int64_t rows, int64_t n) {
   const __mmask32 which = first_of(n);
-  for (int64_t r = 0; r < rows && y.right == 1; r++) round(y.at(r, 0), x + r * wide, which);
+  for (int64_t r = 0; r < rows && y.right == 1; r++) _mm512_mask_storeu_epi16(y.at(r, 0), which, rounded(x + r * wide, which));
   for (int64_t r = 0; r < rows && y.right != 1; r++)
     for (int64_t j = 0; j < n; j++) *y.at(r, j) = BFloat16(x[r * wide + j]);
 }
 
 namespace {
 
-// How sums are made: n columns of c (rows, 32) of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel; in `tiles`, if the thread has them.
+// How sums are made: n columns of c (rows, 32), of m rows at least, of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel; in `tiles`, if the thread has them.
 struct Way {
   int64_t rows, step;
   bool tiles;
-  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t n, float* c);
+  void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t m, int64_t n, float* c);
 };
 
 // Columns [first, first + 32) of b (k, n) in `pairs` pairs of rows; what is outside counts as 0.
@@ -187,7 +182,7 @@ struct Way {
 }
 
 // c (12, 32) = 12 rows of a, each of `pairs` pairs, by a packed panel.
-[[gnu::target("arch=x86-64-v4,avx512bf16")]] void multiply_tile(const uint32_t* a, int64_t pairs, const uint32_t* panel, [[maybe_unused]] int64_t n, float* c) {
+[[gnu::target("arch=x86-64-v4,avx512bf16")]] void multiply_tile(const uint32_t* a, int64_t pairs, const uint32_t* panel, [[maybe_unused]] int64_t m, [[maybe_unused]] int64_t n, float* c) {
   __m512 sum[tall][2];
 #pragma GCC unroll 12
   for (int r = 0; r < tall; r++) sum[r][0] = sum[r][1] = _mm512_setzero_ps();
@@ -208,15 +203,25 @@ struct Way {
   }
 }
 
-void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t n, float* c) {
-  add_squares({reinterpret_cast<const uint16_t*>(a), 2 * pairs, 2 * words * pairs, 0, panel, n > words ? panel + words : nullptr, wide, 0, true}, EvenSteps{2 * words, words * wide}, pairs / words, c, 1, false);
+void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t m, int64_t n, float* c) {
+  add_squares({reinterpret_cast<const uint16_t*>(a), 2 * pairs, 2 * words * pairs, 0, panel, n > words ? panel + words : nullptr, wide, 0, m > words}, EvenSteps{2 * words, words * wide}, pairs / words, c, 1, false);
 }
 
 constexpr Way in_vectors{tall, 1, false, multiply_tile}, in_tiles{square, 16, true, multiply_square};
-// Few rows or steps would mostly be padding.
-const Way& way_for(int64_t rows, int64_t k) { return isa::level >= isa::amx_bf16 && rows >= square && k >= 24 && isa::may_use_tiles() ? in_tiles : in_vectors; }
+// Of fewer products tiles are mostly padding.
+const Way& way_for(int64_t rows, int64_t k, int64_t n) { return rows * k * n >= 8192 && k >= 16 && has_tiles() ? in_tiles : in_vectors; }
 
 int64_t pairs_of(const Way& way, int64_t k) { return (k + 2 * way.step - 1) / (2 * way.step) * way.step; }
+
+// Rows [begin, end) of m, each of `pairs` pairs, by a packed panel of n columns.
+template <class Y> void multiply_panel(const Way& way, const uint16_t* a, int64_t begin, int64_t end, int64_t m, int64_t pairs, const uint32_t* panel, int64_t n, const Matrix<Y>& y) {
+  alignas(64) float c[square * wide];
+  for (int64_t i = begin; i < end; i += way.rows) {
+    const int64_t top = std::min(i, std::max(m, way.rows) - way.rows);  // the last sums may be of some rows again
+    way.multiply(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, panel, m, n, c);
+    put({y.at(i, 0), y.down, y.right}, c + (i - top) * wide, std::min(way.rows, end - top) - (i - top), n);
+  }
+}
 
 // f(0), f(1), ... f(n - 1): on all threads, if the product is `alone`.
 template <class F> void in_turn(bool alone, int64_t n, F&& f) {
@@ -234,13 +239,8 @@ template <class Y> void multiply(const Way& way, const uint16_t* a, int64_t m, c
   in_turn(alone, blocks * panels, [&](int64_t unit) {
     std::optional<Tiles> tiles;
     if (alone && way.tiles) tiles.emplace();
-    const int64_t panel = unit % panels, first = panel * wide, begin = unit / panels * height, end = std::min(m, begin + height);
-    alignas(64) float c[square * wide];
-    for (int64_t i = begin; i < end; i += way.rows) {
-      const int64_t top = std::min(i, std::max(m, way.rows) - way.rows);  // the last sums may be of some rows again
-      way.multiply(reinterpret_cast<const uint32_t*>(a) + top * pairs, pairs, packed + panel * pairs * wide, n - first, c);
-      put({y.at(i, first), y.down, y.right}, c + (i - top) * wide, std::min(way.rows, end - top) - (i - top), std::min(wide, n - first));
-    }
+    const int64_t panel = unit % panels, first = panel * wide, begin = unit / panels * height, n_here = std::min(wide, n - first);
+    multiply_panel<Y>(way, a, begin, std::min(m, begin + height), m, pairs, packed + panel * pairs * wide, n_here, {y.at(0, first), y.down, y.right});
   });
 }
 
@@ -267,6 +267,26 @@ bool is_transposed(const View& v) { return v.strides[v.ndim - 1] != 1 && v.strid
 
 }  // namespace
 
+bool has_tiles() { return isa::level >= isa::amx_bf16 && isa::may_use_tiles(); }
+void pack_for_tiles(uint32_t* to, const Item<uint16_t>& b) {
+  const int64_t pairs = pairs_in_tiles(b.rows);
+  for (int64_t first = 0; first < b.columns; first += wide, to += pairs * wide) pack(to, b, first, pairs);
+}
+void pad_for_tiles(uint16_t* to, const uint16_t* x, int64_t rows, int64_t n) {
+  const int64_t padded = 2 * pairs_in_tiles(n);
+  for (int64_t r = 0; r < std::max(rows, square); r++) copy_row(to + r * padded, x + r * n, r < rows ? n : 0, padded);
+}
+[[gnu::target("arch=x86-64-v4,avx512bf16")]] void pad_for_tiles(uint16_t* to, const float* x, int64_t rows, int64_t n) {
+  const int64_t padded = 2 * pairs_in_tiles(n);
+  for (int64_t r = 0; r < std::max(rows, square); r++)
+    for (int64_t i = 0; i < padded; i += 2 * words, to += 2 * words) _mm512_storeu_si512(to, rounded(x + r * n + i, r < rows ? first_of(n - i) : 0));
+}
+void multiply_in_tiles(const uint16_t* a, int64_t rows, int64_t k, const uint32_t* packed, int64_t deep, float* y, int64_t n) {
+  const int64_t next = pairs_in_tiles(deep) * wide;
+  for (int64_t first = 0; first < n; first += wide, packed += next)
+    multiply_panel<float>(in_tiles, a, 0, rows, rows, pairs_in_tiles(k), packed, std::min(wide, n - first), {y + first, n, 1});
+}
+
 bool multiply_bfloat16(const View& a, const View& b, const View& y) {
   const int64_t m = y.sizes[y.ndim - 2], n = y.sizes[y.ndim - 1], k = a.sizes[a.ndim - 1], batches = y.numel / (m * n);
   const bool one = b.ndim == 2;
@@ -284,7 +304,7 @@ bool multiply_bfloat16(const View& a, const View& b, const View& y) {
     return swapped ? transposed(x) : x;
   };
   const int64_t rows = swapped ? n : m;
-  const Way& way = way_for(rows, k);
+  const Way& way = way_for(rows, k, swapped ? m : n);
   if (&way == &in_vectors && m * n * k <= (1 << 21)) return false;   // to lay operands out in pairs takes longer than to multiply them as floats
   const bool alone = batches == 1, copied = !suits(way, side(l, 0));
   pool::parallel_for(batches, std::max<int64_t>(1, (way.tiles ? 1 << 20 : 1 << 17) / (m * n * k)), [&](int64_t first, int64_t last) {

@@ -3,6 +3,7 @@
 #include <adjoint/core/half.h>
 #include <adjoint/core/kernel.h>
 
+#include "matrices.h"
 #include "small_matmul.h"
 
 namespace adjoint::cpu {
@@ -34,6 +35,17 @@ class Tiles {
   void multiply(const Squares& s, const Term* steps, int64_t n, float* c, int64_t count, bool increased) const;
   void multiply(const Squares& s, int64_t in_a, int64_t in_b, int64_t n, float* c, int64_t count, bool increased) const;
 };
+
+// Products by a factor that is packed once, for tiles: whether the processor has them, the pairs that k steps take, and words of the factor.
+bool has_tiles();
+constexpr int64_t pairs_in_tiles(int64_t k) { return (k + 2 * words - 1) / (2 * words) * words; }
+constexpr int64_t words_in_tiles(int64_t k, int64_t n) { return (n + wide - 1) / wide * wide * pairs_in_tiles(k); }
+void pack_for_tiles(uint32_t* to, const Item<uint16_t>& b);
+// At least 32 rows of whole steps: so many dense rows of n elements, rounded if they are floats, and zeros.
+void pad_for_tiles(uint16_t* to, const uint16_t* x, int64_t rows, int64_t n);
+void pad_for_tiles(uint16_t* to, const float* x, int64_t rows, int64_t n);
+// y (rows, n), dense = such rows of k elements by the first k rows and n columns of a factor that has `deep` rows. The thread has tiles.
+void multiply_in_tiles(const uint16_t* a, int64_t rows, int64_t k, const uint32_t* packed, int64_t deep, float* y, int64_t n);
 
 // The first n elements, in pairs, of so many rows, `down` apart, to 16 columns of so many pairs, `wide` apart; what is not there is 0.
 void transpose(uint32_t* to, const uint16_t* from, int64_t down, int64_t rows = words, int64_t n = 2 * words, int64_t pairs = words);

@@ -90,19 +90,29 @@ void attention_kernel(const Launch& l) {
   });
 }
 
-// The operands of a cotangent: w, y and the logarithms.
+// The operands of a cotangent: w, the logarithms, and what each row of w gives with the row of y; y of half types is rounded, so that their sums start from the weights.
 template <class T> struct Backward {
   const Head<T>& head;
-  HeadRows<T> w, y;
+  HeadRows<T> w;
   const View& sums;
   int64_t first;
+  std::vector<double> deltas;
   Backward(const Launch& l, const Head<T>& head, int64_t n, int64_t h)
-      : head(head), w(l.x[3], n, h), y(l.x[4], n, h), sums(l.x[5]), first(n * l.x[5].strides[0] + h * l.x[5].strides[1]) {}
+      : head(head), w(l.x[3], n, h), sums(l.x[5]), first(n * l.x[5].strides[0] + h * l.x[5].strides[1]) {
+    const HeadRows<T> y(l.x[4], n, h);
+    for (int64_t i = 0; i < head.queries; i++) {
+      double delta = 0;
+      if constexpr (!is_reduced<T>) delta = w.product(i, y, i, head.outputs);
+      else for (int64_t j = 0; j < head.keys; j++) delta += weight(i, j) * of_weight(i, j);
+      deltas.push_back(delta);
+    }
+  }
   double weight(int64_t i, int64_t j) const {
     const int64_t at = first + i * sums.strides[2];
     return std::exp(head.score(i, j) - (sums.dtype == DType::float64 ? sums.as<double>()[at] : static_cast<double>(sums.as<float>()[at])));
   }
-  double of_score(int64_t i, int64_t j) const { return weight(i, j) * (w.product(i, head.v, j, head.outputs) * head.factor(i, j) - w.product(i, y, i, head.outputs)); }
+  double of_weight(int64_t i, int64_t j) const { return w.product(i, head.v, j, head.outputs) * head.factor(i, j); }
+  double of_score(int64_t i, int64_t j) const { return weight(i, j) * (of_weight(i, j) - deltas[static_cast<size_t>(i)]); }
 };
 
 void query_kernel(const Launch& l) {

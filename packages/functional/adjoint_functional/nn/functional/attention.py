@@ -199,8 +199,8 @@ def _of_gpu(q: Tensor, v: Tensor) -> bool:
 
 
 def _of_cpu(q: Tensor, dropout_p: float) -> bool:
-    """Whether a CPU's kernels take them: half types would round the result before their gradients begin from it."""
-    return bool(q.is_cpu) and dropout_p == 0 and q.dtype.itemsize > 2
+    """Whether a CPU's kernels take them."""
+    return bool(q.is_cpu) and dropout_p == 0
 
 
 def _in_one_pass(
@@ -240,7 +240,7 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """softmax(query @ key.T * scale + mask) @ value, over the last two dimensions.
 
-    One pass over the keys keeps no weights (FlashAttention), on GPUs, and on the CPU in single and double precision where none are dropped;
+    One pass over the keys keeps no weights (FlashAttention), on GPUs, and on the CPU where none are dropped;
     second derivatives compose. Which weights a GPU drops is drawn again in backward, and the same as on the CPU after the same seed.
 
     A query from which the mask hides every key gets 0. With `is_causal` a query sees the keys up to its own position, and of these what a
