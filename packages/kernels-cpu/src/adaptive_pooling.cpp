@@ -133,6 +133,16 @@ template <class F> void for_slabs(const Grid& g, F&& f) {
 
 }  // namespace
 
+Members Grid::members() const {
+  Members r{in_plane(), out_plane(), {}};
+  for (int64_t a = 0; a < out[0]; a++)
+    for_parts(*this, a, [&](int64_t number, const Runs& p) {
+      for (int64_t i = 0; i < p.slices * p.rows; i++)
+        for (int64_t k = 0; k < p.n; k++) r.each.push_back({static_cast<int32_t>(number), static_cast<int32_t>(p.from + i / p.rows * p.down + i % p.rows * p.along + k)});
+    });
+  return r;
+}
+
 template <class T> void adaptive_max(const T* x, const Grid& g, T* y, int64_t* at) {
   for_slabs(g, [&](int64_t p, int64_t a) { isa::call<MaxSlab<T>>(x + p * g.in_plane(), &g, a, y + p * g.out_plane(), at + p * g.out_plane()); });
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <adjoint/core/op_attrs.h>
 
-#include "kernels.h"
+#include "side_by_side.h"
 
 namespace adjoint::cpu {
 
@@ -16,6 +16,12 @@ struct Grid {
   }
   int64_t in_plane() const { return in[0] * in[1] * in[2]; }
   int64_t out_plane() const { return out[0] * out[1] * out[2]; }
+  bool go_side_by_side(int64_t along) const {
+    int64_t most = 1;  // neighbouring parts share an element at most
+    for (int d = 0; d < 3; d++) most *= in[d] + out[d];
+    return SideBySide::serves(along, count, in_plane(), out_plane(), most);
+  }
+  Members members() const;
 };
 
 // T is float or double.

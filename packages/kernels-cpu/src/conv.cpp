@@ -7,6 +7,7 @@
 #include "kernels.h"
 #include "lines.h"
 #include "matmul.h"
+#include "whole.h"
 
 #include <adjoint/core/convolution.h>
 
@@ -220,16 +221,16 @@ template <Result result, class T> void convolve_dense(const ConvolutionSizes& g,
   else if constexpr (result == Result::x) backward_input<T>(g, x, weight, y);
   else backward_weight<T>(g, x, weight, y);
 }
-template <Result result, class T> void convolve(const Launch& l, const View& x, const View& weight, const View& y) {
-  const ConvolutionSizes g(x, weight, y, l.attrs.as<Convolution>());
+template <Result result, class T> void convolve(const Convolution& a, const View& x, const View& weight, const View& y) {
+  const ConvolutionSizes g(x, weight, y, a);
   constexpr DType type = dtype_of<T>();
   const Contiguous in(x, type), filters(weight, type), out(y, type);
   if (covers_image(g)) convolve_whole<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
   else if (is_complex_v<T> && parts_pay(g)) {
     if constexpr (is_complex_v<T>) convolve_parts<result == Result::x, result == Result::weight>(g, in.as<T>(), filters.as<T>(), out.as<T>(), convolve_dense<result, real_t<T>>);
   } else convolve_dense<result, T>(g, in.as<T>(), filters.as<T>(), out.as<T>());
-  const View& written = (result == Result::y ? out : result == Result::x ? in : filters).view();
-  if (written.data != l.y[0].data) cast(l.y[0], written);
+  const View &written = (result == Result::y ? out : result == Result::x ? in : filters).view(), &to = result == Result::y ? y : result == Result::x ? x : weight;
+  if (written.data != to.data) cast(to, written);
 }
 
 // Whether it was done.
@@ -242,21 +243,51 @@ template <Result result> bool convolve_bfloat16(const Launch& l, const View& x, 
   return true;
 }
 
+// Of whole numbers: whether all sums are exact as floating ones.
+template <Result result> bool convolve_whole_numbers(const Launch& l, const View& x, const View& weight, const View& y) {
+  const View& to = l.y[0];
+  if (!is_integral(to.dtype) || to.dtype == DType::bool_) return false;
+  const Convolution& a = l.attrs.as<Convolution>();
+  const ConvolutionSizes g(x, weight, y, a);
+  const int64_t terms = result == Result::y ? g.depth() : result == Result::x ? g.out_channels * g.taps() : g.batch * g.out_plane();
+  const Whole left(l.x[0]), right(l.x[1]);
+  const std::optional<DType> type = holds_whole(left.largest * right.largest * static_cast<double>(terms));
+  if (!type) return false;
+  const Dims dense = contiguous_strides(Dims(std::span(to.sizes, static_cast<size_t>(to.ndim))));
+  const auto as = [&](DType t, const Buffer& memory) { return View{memory.as<char>(), to.sizes, dense.data(), to.ndim, t, to.numel}; };
+  const Buffer memory(to.numel * itemsize(*type));
+  const View sums = as(*type, memory);
+  with_real(*type, [&]<class T>(T) {
+    const bool floats = dtype_of<T>() == DType::float32;
+    const Contiguous first(floats ? left.floats.view() : l.x[0], dtype_of<T>()), second(floats ? right.floats.view() : l.x[1], dtype_of<T>());
+    const View &u = first.view(), &v = second.view();
+    if constexpr (result == Result::y) convolve<result, T>(a, u, v, sums);
+    else if constexpr (result == Result::x) convolve<result, T>(a, sums, v, u);
+    else convolve<result, T>(a, u, sums, v);
+  });
+  if (itemsize(to.dtype) == 8) return cast(to, sums), true;
+  const Buffer whole(to.numel * itemsize(DType::int64));   // what does not fit wraps
+  cast(as(DType::int64, whole), sums), cast(to, as(DType::int64, whole));
+  return true;
+}
+
 template <Result result> void kernel(const Launch& l) {
   const View& x = result == Result::x ? l.y[0] : l.x[0];
   const View& weight = result == Result::weight ? l.y[0] : l.x[1];
   const View& y = result == Result::y ? l.y[0] : result == Result::x ? l.x[0] : l.x[1];
   if (x.numel == 0 || weight.numel == 0 || y.numel == 0) return reference(l);
+  const Convolution& a = l.attrs.as<Convolution>();
   switch (l.y[0].dtype) {
     case DType::float32:
     case DType::bfloat16:
       if (convolve_bfloat16<result>(l, x, weight, y)) return;
       [[fallthrough]];
-    case DType::float16: return convolve<result, float>(l, x, weight, y);
-    case DType::float64: return convolve<result, double>(l, x, weight, y);
-    case DType::complex64: return convolve<result, Complex<float>>(l, x, weight, y);
-    case DType::complex128: return convolve<result, Complex<double>>(l, x, weight, y);
-    default: return reference(l);
+    case DType::float16: return convolve<result, float>(a, x, weight, y);
+    case DType::float64: return convolve<result, double>(a, x, weight, y);
+    case DType::complex64: return convolve<result, Complex<float>>(a, x, weight, y);
+    case DType::complex128: return convolve<result, Complex<double>>(a, x, weight, y);
+    default:
+      if (!convolve_whole_numbers<result>(l, x, weight, y)) reference(l);
   }
 }
 

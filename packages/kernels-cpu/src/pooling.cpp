@@ -14,6 +14,8 @@
 #include "lines.h"
 #include "pool.h"
 #include "resample.h"
+#include "side_by_side.h"
+#include "whole.h"
 
 namespace adjoint::cpu {
 
@@ -52,6 +54,7 @@ struct Planes {
   int64_t in_plane() const { return axis[0].in * axis[1].in * axis[2].in; }
   int64_t out_plane() const { return axis[0].out * axis[1].out * axis[2].out; }
   int64_t taps() const { return axis[0].kernel * axis[1].kernel * axis[2].kernel; }
+  bool go_side_by_side(int64_t along) const { return SideBySide::serves(along, count, in_plane(), out_plane(), out_plane() * taps()); }
 
   // f(output row number, start of the input row) for each row of outputs and each row under its windows.
   template <class F> [[gnu::always_inline]] void for_rows(F f) const {
@@ -191,148 +194,89 @@ template <class T> struct SpreadPlane {
   }
 };
 
-// ---- small planes, side by side: loops run across them
-
-constexpr int64_t side_by_side = 32;
-
-// A window's number, and the number of an element in it.
-struct Member { int64_t window, element; };
-struct SmallPlanes {
-  int64_t in, out;
-  std::vector<Member> members;  // of all windows; those of one window in their order
-  SmallPlanes(const Planes& p, const Reaches& reaches) : in(p.in_plane()), out(p.out_plane()) {
-    p.for_rows([&](int64_t r, int64_t row) {
-      for (const Reach& k : reaches.each)
-        for (int64_t i = 0; i < k.n; i++) members.push_back({r * p.axis[2].out + k.first + i, row + k.at + i * reaches.stride});
-    });
-  }
-  static bool are(const Planes& p) { return p.count >= side_by_side && p.in_plane() <= 64 && p.out_plane() <= 64; }
-};
-template <class T> void turn(const T* x, int64_t elements, int64_t planes, T* to) {
-  for (int64_t p = 0; p < planes; p++)
-    for (int64_t e = 0; e < elements; e++) to[e * side_by_side + p] = x[p * elements + e];
-}
-template <class T, class U> void turn_back(const T* x, int64_t elements, int64_t planes, U* to) {
-  for (int64_t p = 0; p < planes; p++)
-    for (int64_t e = 0; e < elements; e++) to[p * elements + e] = x[e * side_by_side + p];
-}
-
-template <class T> struct MaxAcross {
-  using Index = math::Bits<T>;
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Member* members, int64_t n, T* largest, Index* places) {
-    for (int64_t m = 0; m < n; m++) {
-      const T* v = x + members[m].element * side_by_side;
-      T* best = largest + members[m].window * side_by_side;
-      Index* at = places + members[m].window * side_by_side;
-      const auto here = static_cast<Index>(members[m].element);
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < side_by_side; i++) {
-        const T b = best[i];
-        const bool enters = (v[i] > b) | (v[i] != v[i]);
-        best[i] = enters ? v[i] : b;
-        at[i] = enters ? here : at[i];
-      }
-    }
-  }
-};
-template <class T> struct AddAcross {
-  template <int W> [[gnu::always_inline]] static inline void run(const T* x, const Member* members, int64_t n, T* sums) {
-    for (int64_t m = 0; m < n; m++) {
-      const T* v = x + members[m].element * side_by_side;
-      T* sum = sums + members[m].window * side_by_side;
-      ADJOINT_INDEPENDENT
-      for (int64_t i = 0; i < side_by_side; i++) sum[i] += v[i];
-    }
-  }
-};
-
-// f(first plane, planes) for groups of planes that fit side by side.
-void for_groups(const Planes& planes, const SmallPlanes& small, Borrowed<int64_t, int64_t> f) {
-  const int64_t groups = (planes.count + side_by_side - 1) / side_by_side, work = side_by_side * (small.in + static_cast<int64_t>(small.members.size()));
-  pool::parallel_for(groups, std::max<int64_t>(1, 2 * grain / work), [&](int64_t begin, int64_t end) {
-    for (int64_t g = begin; g < end; g++) f(g * side_by_side, std::min(side_by_side, planes.count - g * side_by_side));
+Members members_of(const Planes& p, const Reaches& reaches) {
+  Members r{p.in_plane(), p.out_plane(), {}};
+  p.for_rows([&](int64_t row, int64_t from) {
+    for (const Reach& k : reaches.each)
+      for (int64_t i = 0; i < k.n; i++) r.each.push_back({static_cast<int32_t>(row * p.axis[2].out + k.first + i), static_cast<int32_t>(from + k.at + i * reaches.stride)});
   });
-}
-template <class T> void max_of_small(const Planes& planes, const SmallPlanes& small, const T* x, T* y, int64_t* index) {
-  using Index = math::Bits<T>;
-  std::vector<Index> first(static_cast<size_t>(small.out), Index(-1));  // what windows of -infinity alone have
-  for (auto m = small.members.rbegin(); m != small.members.rend(); ++m) first[static_cast<size_t>(m->window)] = static_cast<Index>(m->element);
-  for_groups(planes, small, [&](int64_t plane, int64_t n) {
-    T in[64 * side_by_side], best[64 * side_by_side];
-    Index at[64 * side_by_side];
-    for (int64_t o = 0; o < small.out; o++) {
-      std::fill_n(best + o * side_by_side, side_by_side, -math::infinity<T>);
-      std::fill_n(at + o * side_by_side, side_by_side, first[static_cast<size_t>(o)]);
-    }
-    turn(x + plane * small.in, small.in, n, in);
-    isa::call<MaxAcross<T>, const T*, const Member*, int64_t, T*, Index*>(in, small.members.data(), static_cast<int64_t>(small.members.size()), best, at);
-    turn_back(best, small.out, n, y + plane * small.out);
-    if (index) turn_back(at, small.out, n, index + plane * small.out);
-  });
-}
-template <class T> void mean_of_small(const Planes& planes, const SmallPlanes& small, const T* by, const T* x, T* y) {
-  for_groups(planes, small, [&](int64_t plane, int64_t n) {
-    T in[64 * side_by_side], sums[64 * side_by_side];
-    std::fill_n(sums, small.out * side_by_side, T(0));
-    turn(x + plane * small.in, small.in, n, in);
-    isa::call<AddAcross<T>, const T*, const Member*, int64_t, T*>(in, small.members.data(), static_cast<int64_t>(small.members.size()), sums);
-    for (int64_t i = 0; i < small.out * side_by_side; i++) sums[i] /= by[i / side_by_side];
-    turn_back(sums, small.out, n, y + plane * small.out);
-  });
+  return r;
 }
 
-// f(zero of the compute type) for floating types; y is written as that type, and rounded once.
-template <class F> void with_floating(const Launch& l, F&& f) {
-  const View& y = l.y[0];
-  const DType type = widened(y.dtype);
-  if (!is_floating(type) || l.x[0].numel == 0 || y.numel == 0) return reference(l);
-  auto typed = [&](auto zero) {
-    using T = decltype(zero);
-    const Contiguous x(l.x[0], type);
-    if (type == y.dtype) return f(x.as<const T>(), y.as<T>());
+// f(operand, result) of a floating type. Half types are widened, and whole numbers taken as such where sums of `terms` are exact; the result is rounded once.
+template <class F> void with_floating(const Launch& l, double terms, F&& f) {
+  const View &x = l.x[0], &y = l.y[0];
+  if (x.numel == 0 || y.numel == 0) return reference(l);
+  auto typed = [&]<class T>(const View& x, T) {
+    if (dtype_of<T>() == y.dtype) return f(x, y.as<T>());
     const Buffer memory(y.numel * static_cast<int64_t>(sizeof(T)));
-    f(x.as<const T>(), memory.as<T>());
-    cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, type, y.numel});
+    f(x, memory.as<T>());
+    cast(y, {memory.as<char>(), y.sizes, y.strides, y.ndim, dtype_of<T>(), y.numel});
   };
-  if (type == DType::float32) typed(0.f);
-  else typed(0.);
+  auto widen = [&](DType type) {
+    if (x.dtype == type) return with_real(type, [&](auto zero) { typed(x, zero); });
+    const Contiguous wide(x, type);
+    with_real(type, [&](auto zero) { typed(wide.view(), zero); });
+  };
+  if (is_floating(y.dtype)) return widen(widened(y.dtype));
+  if (!is_integral(y.dtype) || y.dtype == DType::bool_) return reference(l);
+  const Whole whole(x);
+  const std::optional<DType> type = holds_whole(std::max(whole.largest, 1.) * terms);
+  if (type == DType::float32) typed(whole.floats.view(), 0.f);
+  else if (type && itemsize(y.dtype) == 8) widen(*type);
+  else reference(l);
+}
+
+template <class T> void max_of_plane(const Planes& planes, const Reaches& reaches, const T* x, T* best, int64_t* index) {
+  using Index = math::Bits<T>;
+  const int64_t size = planes.out_plane(), stride = reaches.stride, out = planes.axis[2].out;
+  const Buffer memory(size * static_cast<int64_t>(sizeof(Index)));
+  Index* const at = memory.as<Index>();
+  std::fill_n(best, size, -math::infinity<T>);
+  std::fill_n(at, size, Index(-1));
+  isa::call<MaxPlane<T>, const T*, const Planes*, const Reaches*, T*, Index*>(x, &planes, &reaches, best, at);
+  for (int64_t i = 0; i < size; i++) index[i] = at[i];
+  // Windows of -infinity alone: their first element.
+  if (std::find(at, at + size, Index(-1)) == at + size) return;
+  planes.for_rows([&](int64_t r, int64_t row) {
+    for (const Reach& p : reaches.each)
+      for (int64_t i = 0; i < p.n; i++)
+        if (int64_t& to = index[r * out + p.first + i]; to < 0) to = row + p.at + i * stride;
+  });
 }
 
 void max_pool_kernel(const Launch& l) {
   const Window& w = l.attrs.as<Window>();
-  if (w.adaptive) return with_floating(l, [&]<class T>(const T* x, T* y) { adaptive_max(x, Grid(l.x[0], w), y, l.y[1].as<int64_t>()); });
+  const int spatial = w.kernel.size();
+  int64_t* const positions = w.values_only ? nullptr : l.y[1].as<int64_t>();
+  if (w.adaptive) {
+    const Grid grid(l.x[0], w);
+    return with_floating(l, 1, [&]<class T>(const View& x, T* y) {
+      if (const int64_t along = step_across(x, spatial); grid.go_side_by_side(along)) {
+        const Members members = grid.members();
+        return max_across(SideBySide(x, spatial, along, members), members, y, positions);
+      }
+      const Contiguous rows(x);
+      adaptive_max(rows.as<const T>(), grid, y, positions);
+    });
+  }
   const Planes planes(l.x[0], l.y[0], w);
   if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
   const Reaches reaches(planes.axis[2]);
-  int64_t* const positions = w.values_only ? nullptr : l.y[1].as<int64_t>();
-  with_floating(l, [&]<class T>(const T* x, T* y) {
-    if (SmallPlanes::are(planes)) return max_of_small(planes, SmallPlanes(planes, reaches), x, y, positions);
+  with_floating(l, 1, [&]<class T>(const View& given, T* y) {
+    if (const int64_t along = step_across(given, spatial); planes.go_side_by_side(along)) {
+      const Members members = members_of(planes, reaches);
+      return max_across(SideBySide(given, spatial, along, members), members, y, positions);
+    }
+    const Contiguous rows(given);
+    const T* const x = rows.as<const T>();
     if (!positions)
       return planes.parallel([&](int64_t plane) {
         T* const best = y + plane * planes.out_plane();
         std::fill_n(best, planes.out_plane(), -math::infinity<T>);
         isa::call<MaxValues<T>, const T*, const Planes*, const Reaches*, T*>(x + plane * planes.in_plane(), &planes, &reaches, best);
       });
-    using Index = math::Bits<T>;
-    const Axis& c = planes.axis[2];
-    planes.parallel([&](int64_t plane) {
-      const int64_t size = planes.out_plane();
-      const Buffer memory(size * static_cast<int64_t>(sizeof(Index)));
-      T* const best = y + plane * size;
-      Index* const at = memory.as<Index>();
-      std::fill_n(best, size, -math::infinity<T>);
-      std::fill_n(at, size, Index(-1));
-      isa::call<MaxPlane<T>, const T*, const Planes*, const Reaches*, T*, Index*>(x + plane * planes.in_plane(), &planes, &reaches, best, at);
-      int64_t* index = positions + plane * size;
-      for (int64_t i = 0; i < size; i++) index[i] = at[i];
-      // Windows of -infinity alone: their first element.
-      if (std::find(at, at + size, Index(-1)) == at + size) return;
-      planes.for_rows([&](int64_t r, int64_t row) {
-        for (const Reach& p : reaches.each)
-          for (int64_t i = 0; i < p.n; i++)
-            if (int64_t& to = index[r * c.out + p.first + i]; to < 0) to = row + p.at + i * c.stride;
-      });
-    });
+    planes.parallel([&](int64_t plane) { max_of_plane(planes, reaches, x + plane * planes.in_plane(), y + plane * planes.out_plane(), positions + plane * planes.out_plane()); });
   });
 }
 
@@ -350,16 +294,33 @@ template <class T> std::vector<T> divisors(const Planes& p, const Averaging& a) 
 
 void avg_pool_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
-  if (a.window.adaptive) return with_floating(l, [&]<class T>(const T* x, T* y) { adaptive_mean(x, Grid(l.x[0], a.window), y); });
+  const int spatial = a.window.kernel.size();
+  if (a.window.adaptive) {
+    const Grid grid(l.x[0], a.window);
+    return with_floating(l, static_cast<double>(grid.in_plane()), [&]<class T>(const View& x, T* y) {
+      if (const int64_t along = step_across(x, spatial); grid.go_side_by_side(along)) {
+        const Members members = grid.members();
+        std::vector<T> by(static_cast<size_t>(members.out));
+        for (const Member m : members.each) by[static_cast<size_t>(m.window)]++;
+        return mean_across(SideBySide(x, spatial, along, members), members, by.data(), y);
+      }
+      const Contiguous rows(x);
+      adaptive_mean(rows.as<const T>(), grid, y);
+    });
+  }
   const Planes planes(l.x[0], l.y[0], a.window);
   const Reaches reaches(planes.axis[2]);
-  with_floating(l, [&]<class T>(const T* x, T* y) {
+  with_floating(l, static_cast<double>(std::max(planes.taps(), std::abs(a.divisor))), [&]<class T>(const View& given, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
-    if (SmallPlanes::are(planes)) return mean_of_small(planes, SmallPlanes(planes, reaches), by.data(), x, y);
+    if (const int64_t along = step_across(given, spatial); planes.go_side_by_side(along)) {
+      const Members members = members_of(planes, reaches);
+      return mean_across(SideBySide(given, spatial, along, members), members, by.data(), y);
+    }
+    const Contiguous rows(given);
     planes.parallel([&](int64_t plane) {
       T* const sum = y + plane * planes.out_plane();
       std::fill_n(sum, planes.out_plane(), T(0));
-      isa::call<AddPlane<T>, const T*, const Planes*, const Reaches*, T*>(x + plane * planes.in_plane(), &planes, &reaches, sum);
+      isa::call<AddPlane<T>, const T*, const Planes*, const Reaches*, T*>(rows.as<const T>() + plane * planes.in_plane(), &planes, &reaches, sum);
       for (int64_t i = 0; i < planes.out_plane(); i++) sum[i] /= by[static_cast<size_t>(i)];
     });
   });
@@ -367,10 +328,13 @@ void avg_pool_kernel(const Launch& l) {
 
 void avg_pool_vjp_kernel(const Launch& l) {
   const Averaging& a = l.attrs.as<Averaging>();
-  if (a.window.adaptive) return with_floating(l, [&]<class T>(const T* v, T* y) { adaptive_mean_vjp(v, Grid(l.y[0], a.window), y); });
-  const Planes planes(l.y[0], l.x[0], a.window);
-  const Reaches reaches(planes.axis[2]);
-  with_floating(l, [&]<class T>(const T* v, T* y) {
+  if (!is_floating(l.y[0].dtype)) return reference(l);
+  with_floating(l, 1, [&]<class T>(const View& given, T* y) {
+    const Contiguous rows(given);
+    const T* const v = rows.as<const T>();
+    if (a.window.adaptive) return adaptive_mean_vjp(v, Grid(l.y[0], a.window), y);
+    const Planes planes(l.y[0], l.x[0], a.window);
+    const Reaches reaches(planes.axis[2]);
     const std::vector<T> by = divisors<T>(planes, a);
     planes.parallel([&](int64_t plane) {
       const int64_t size = planes.out_plane();

@@ -209,6 +209,12 @@ const Case products[] = {
     },
     [](const Draw& x) { binary_cross_entropy(sigmoid(x({17, 39})), sigmoid(x.other({17, 39})), {}, Reduction::none); },
     [](const Draw& x) { max_pool(x({2, 3, 13, 11}), window), max_pool(x({7, 10, 8, 7}), window), max_pool_values(x({2, 3, 13, 11}), window), avg_pool(x({7, 10, 8, 7}), window); },
+    [](const Draw& x) {   // channels last: many, few, some left over
+      for (int64_t channels : {20, 32, 70}) {
+        const Tensor last = permute(x({2, 13, 11, channels}), Dims{0, 3, 1, 2});
+        max_pool(last, window), max_pool_values(last, window), avg_pool(last, window), adaptive_max_pool(last, {3, 4}), adaptive_avg_pool(last, {3, 4});
+      }
+    },
     [](const Draw& x) { for (int d : {1, 7, 32, 40, 300}) distances(x({20, d}), x.other({15, d})), distances(x({2, 5, d}), x.other({2, 270, d}), true), distances(x({20, d}), x.other({15, d}), false, 0), distances(x({20, d}), x.other({15, d}), false, 1), call("distances", {x({30, d}), x({30, d})}, Distances{true, false, 2}); },
     [](const Draw& x) { margin_rows(x({20, 7}), x.index({20, 3}, 7), 1, true), call("margin_vjp", {x({20}), x({20, 7}), x.index({20, 3}, 7)}, Hinge{1, true}); },
     [](const Draw& x) { for (int mode : {0, 1, 2, 3}) resize(x({2, 3, 9, 8}), {5, 12}, {9 / 5., 8 / 12.}, mode, false), call("resize_vjp", {x({2, 3, 5, 12})}, Resize{{9, 8}, {std::bit_cast<int64_t>(9 / 5.), std::bit_cast<int64_t>(8 / 12.)}, mode, false}); },
