@@ -16,10 +16,10 @@ struct Grid {
   }
   int64_t in_plane() const { return in[0] * in[1] * in[2]; }
   int64_t out_plane() const { return out[0] * out[1] * out[2]; }
-  bool go_side_by_side(int64_t along) const {
+  bool go_side_by_side(int64_t along, size_t size) const {
     int64_t most = 1;  // neighbouring parts share an element at most
     for (int d = 0; d < 3; d++) most *= in[d] + out[d];
-    return SideBySide::serves(along, count, in_plane(), out_plane(), most);
+    return SideBySide::serves(along, count, in_plane(), out_plane(), most, size);
   }
   Members members() const;
 };

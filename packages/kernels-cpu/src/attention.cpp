@@ -1,4 +1,4 @@
-// Attention and its cotangents, 16 to 64 rows of weights at a time: of up to 8192 keys a second-level cache holds them.
+// Attention and its cotangents.
 #include <adjoint/core/attention.h>
 #include <adjoint/core/math/exp.h>
 

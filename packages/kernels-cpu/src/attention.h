@@ -29,6 +29,7 @@ template <class T> struct WeightsOfScores {
     }
   }
 };
+
 // What is added to the scores: of a launch that has `without` operands before it, or none.
 template <class T> class ScoreMask {
  public:

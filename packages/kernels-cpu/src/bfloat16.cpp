@@ -154,9 +154,9 @@ void put(const Matrix<float>& y, const float* x, int64_t rows, int64_t n) {
 
 namespace {
 
-// How sums are made: n columns of c (rows, 32), of m rows at least, of as many rows of a, each of `pairs` pairs, a multiple of `step`, by a packed panel; in `tiles`, if the thread has them.
+// How sums are made: n columns of c (rows, 32), of m rows at least, of as many rows of a, each of `pairs` pairs, by a packed panel; in tiles, which the thread has, or in vectors.
 struct Way {
-  int64_t rows, step;
+  int64_t rows;
   bool tiles;
   void (*multiply)(const uint32_t* a, int64_t pairs, const uint32_t* panel, int64_t m, int64_t n, float* c);
 };
@@ -207,11 +207,11 @@ void multiply_square(const uint32_t* a, int64_t pairs, const uint32_t* panel, in
   add_squares({reinterpret_cast<const uint16_t*>(a), 2 * pairs, 2 * words * pairs, 0, panel, n > words ? panel + words : nullptr, wide, 0, m > words}, EvenSteps{2 * words, words * wide}, pairs / words, c, 1, false);
 }
 
-constexpr Way in_vectors{tall, 1, false, multiply_tile}, in_tiles{square, 16, true, multiply_square};
+constexpr Way in_vectors{tall, false, multiply_tile}, in_tiles{square, true, multiply_square};
 // Of fewer products tiles are mostly padding.
 const Way& way_for(int64_t rows, int64_t k, int64_t n) { return rows * k * n >= 8192 && k >= 16 && has_tiles() ? in_tiles : in_vectors; }
 
-int64_t pairs_of(const Way& way, int64_t k) { return (k + 2 * way.step - 1) / (2 * way.step) * way.step; }
+int64_t pairs_of(const Way& way, int64_t k) { return way.tiles ? pairs_in_tiles(k) : (k + 1) / 2; }
 
 // Rows [begin, end) of m, each of `pairs` pairs, by a packed panel of n columns.
 template <class Y> void multiply_panel(const Way& way, const uint16_t* a, int64_t begin, int64_t end, int64_t m, int64_t pairs, const uint32_t* panel, int64_t n, const Matrix<Y>& y) {
@@ -245,13 +245,13 @@ template <class Y> void multiply(const Way& way, const uint16_t* a, int64_t m, c
 }
 
 // Whether the rows can be read as they lie.
-bool suits(const Way& way, const Item<uint16_t>& a) { return a.right == 1 && a.down == a.columns && a.columns % (2 * way.step) == 0 && a.rows >= way.rows; }
-// The rows as `way` reads them: what is beyond their ends, and beyond the last of them, is 0. Of those whose elements lie apart a copy is made
-// first, in `dense`.
+bool suits(const Way& way, const Item<uint16_t>& a) { return a.right == 1 && a.down == a.columns && a.columns == 2 * pairs_of(way, a.columns) && a.rows >= way.rows; }
 [[gnu::target("arch=x86-64-v4")]] void copy_row(uint16_t* to, const uint16_t* from, int64_t n, int64_t padded) {
   for (int64_t i = 0; i < padded; i += 32)
     _mm512_mask_storeu_epi16(to + i, first_of(padded - i), _mm512_maskz_loadu_epi16(first_of(std::max<int64_t>(n - i, 0)), from + i));
 }
+// The rows as `way` reads them: what is beyond their ends, and beyond the last of them, is 0. Of those whose elements lie apart a copy is made
+// first, in `dense`.
 void copy_padded(const Way& way, Item<uint16_t> a, uint16_t* to, uint16_t* dense, bool alone) {
   constexpr int64_t part = 64;
   const int64_t m = a.rows, k = a.columns, padded = 2 * pairs_of(way, k), rows = std::max(m, way.rows);
@@ -273,8 +273,7 @@ void pack_for_tiles(uint32_t* to, const Item<uint16_t>& b) {
   for (int64_t first = 0; first < b.columns; first += wide, to += pairs * wide) pack(to, b, first, pairs);
 }
 void pad_for_tiles(uint16_t* to, const uint16_t* x, int64_t rows, int64_t n) {
-  const int64_t padded = 2 * pairs_in_tiles(n);
-  for (int64_t r = 0; r < std::max(rows, square); r++) copy_row(to + r * padded, x + r * n, r < rows ? n : 0, padded);
+  copy_padded(in_tiles, {x, rows, n, n, 1}, to, nullptr, false);
 }
 [[gnu::target("arch=x86-64-v4,avx512bf16")]] void pad_for_tiles(uint16_t* to, const float* x, int64_t rows, int64_t n) {
   const int64_t padded = 2 * pairs_in_tiles(n);

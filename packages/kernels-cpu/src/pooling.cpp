@@ -54,7 +54,7 @@ struct Planes {
   int64_t in_plane() const { return axis[0].in * axis[1].in * axis[2].in; }
   int64_t out_plane() const { return axis[0].out * axis[1].out * axis[2].out; }
   int64_t taps() const { return axis[0].kernel * axis[1].kernel * axis[2].kernel; }
-  bool go_side_by_side(int64_t along) const { return SideBySide::serves(along, count, in_plane(), out_plane(), out_plane() * taps()); }
+  bool go_side_by_side(int64_t along, size_t size) const { return SideBySide::serves(along, count, in_plane(), out_plane(), out_plane() * taps(), size); }
 
   // f(output row number, start of the input row) for each row of outputs and each row under its windows.
   template <class F> [[gnu::always_inline]] void for_rows(F f) const {
@@ -252,7 +252,7 @@ void max_pool_kernel(const Launch& l) {
   if (w.adaptive) {
     const Grid grid(l.x[0], w);
     return with_floating(l, 1, [&]<class T>(const View& x, T* y) {
-      if (const int64_t along = step_across(x, spatial); grid.go_side_by_side(along)) {
+      if (const int64_t along = step_across(x, spatial); grid.go_side_by_side(along, sizeof(T))) {
         const Members members = grid.members();
         return max_across(SideBySide(x, spatial, along, members), members, y, positions);
       }
@@ -264,7 +264,7 @@ void max_pool_kernel(const Launch& l) {
   if (planes.in_plane() > std::numeric_limits<int32_t>::max()) return reference(l);
   const Reaches reaches(planes.axis[2]);
   with_floating(l, 1, [&]<class T>(const View& given, T* y) {
-    if (const int64_t along = step_across(given, spatial); planes.go_side_by_side(along)) {
+    if (const int64_t along = step_across(given, spatial); planes.go_side_by_side(along, sizeof(T))) {
       const Members members = members_of(planes, reaches);
       return max_across(SideBySide(given, spatial, along, members), members, y, positions);
     }
@@ -298,7 +298,7 @@ void avg_pool_kernel(const Launch& l) {
   if (a.window.adaptive) {
     const Grid grid(l.x[0], a.window);
     return with_floating(l, static_cast<double>(grid.in_plane()), [&]<class T>(const View& x, T* y) {
-      if (const int64_t along = step_across(x, spatial); grid.go_side_by_side(along)) {
+      if (const int64_t along = step_across(x, spatial); grid.go_side_by_side(along, sizeof(T))) {
         const Members members = grid.members();
         std::vector<T> by(static_cast<size_t>(members.out));
         for (const Member m : members.each) by[static_cast<size_t>(m.window)]++;
@@ -312,7 +312,7 @@ void avg_pool_kernel(const Launch& l) {
   const Reaches reaches(planes.axis[2]);
   with_floating(l, static_cast<double>(std::max(planes.taps(), std::abs(a.divisor))), [&]<class T>(const View& given, T* y) {
     const std::vector<T> by = divisors<T>(planes, a);
-    if (const int64_t along = step_across(given, spatial); planes.go_side_by_side(along)) {
+    if (const int64_t along = step_across(given, spatial); planes.go_side_by_side(along, sizeof(T))) {
       const Members members = members_of(planes, reaches);
       return mean_across(SideBySide(given, spatial, along, members), members, by.data(), y);
     }

@@ -26,10 +26,10 @@ struct Members {
   std::vector<Member> each;
 };
 
-// From one element of a plane to the next, if planes lie beside each other and their elements without gaps between them; 0 if not.
+// From one element of a plane to the next, if planes lie beside each other, enough of them, and their elements without gaps between them; 0 if not.
 inline int64_t step_across(const View& x, int spatial) {
   const int channel = x.ndim - spatial - 1;
-  if (channel < 0 || x.strides[channel] != 1 || x.sizes[channel] < side_by_side / 2) return 0;
+  if (channel < 0 || x.strides[channel] != 1 || x.sizes[channel] < side_by_side) return 0;
   int64_t first = 0, step = 0;
   for (int d = x.ndim - 1; d > channel; d--) {
     if (x.sizes[d] == 1) continue;
@@ -47,29 +47,32 @@ class SideBySide {
       : rows_(!along ? std::optional<Contiguous>(std::in_place, x) : std::nullopt), x_(along ? x : rows_->view()), lead_(x.ndim - spatial), along_(along), in_(members.in), work_(side_by_side * (members.in + static_cast<int64_t>(members.each.size()))) {
     for (int d = 0; d < lead_; d++) count_ *= x.sizes[d];
   }
-  // Whether it is worth it: work is the number of elements in all windows of a plane.
-  static bool serves(int64_t along, int64_t planes, int64_t in, int64_t out, int64_t work) {
-    return planes >= side_by_side && (along ? work <= 1 << 15 : in <= small && out <= small);
+  // Whether it is worth it: work is the number of elements in all windows of a plane, whose elements have so many bytes.
+  static bool serves(int64_t along, int64_t planes, int64_t in, int64_t out, int64_t work, size_t size) {
+    return planes >= side_by_side && (along ? work <= 1 << 15 : std::max(in, out) * static_cast<int64_t>(size) <= small);
   }
   // f(planes, distance between their elements, first plane, planes that are wanted) for groups; planes that are not wanted may come first.
   template <class T> void for_groups(Borrowed<const T*, int64_t, int64_t, int64_t, int64_t> f) const {
     const int64_t channels = along_ ? x_.sizes[lead_ - 1] : count_, groups = (channels + side_by_side - 1) / side_by_side;
     pool::parallel_for(count_ / channels * groups, std::max<int64_t>(1, grain / work_), [&](int64_t begin, int64_t end) {
-      const bool copied = !along_ || channels < side_by_side;
-      const Buffer memory(copied ? in_ * side_by_side * static_cast<int64_t>(sizeof(T)) : 0);
-      if (copied) std::fill_n(memory.as<T>(), in_ * side_by_side, T(0));
+      const Buffer memory(along_ ? 0 : in_ * side_by_side * static_cast<int64_t>(sizeof(T)));
+      T* const turned = memory.as<T>();
+      if (!along_) std::fill_n(turned, in_ * side_by_side, T(0));
       for (int64_t g = begin; g < end; g++) {
         const int64_t image = g / groups, first = g % groups * side_by_side, n = std::min(side_by_side, channels - first);
-        const T* const x = x_.as<const T>() + (along_ ? offset(image) + first : first * in_);
-        const int64_t before = copied ? 0 : side_by_side - n;   // the last group begins among planes that another has
-        if (copied) gather(x, n, memory.as<T>());
-        f(copied ? memory.as<const T>() : x - before, copied ? side_by_side : along_, image * channels + first, before, n);
+        if (along_) {
+          const int64_t before = side_by_side - n;   // the last group begins among planes that another has
+          f(x_.as<const T>() + offset(image) + first - before, along_, image * channels + first, before, n);
+        } else {
+          turn(x_.as<const T>() + first * in_, n, turned);
+          f(turned, side_by_side, first, 0, n);
+        }
       }
     });
   }
 
  private:
-  static constexpr int64_t grain = 32768, small = 512;
+  static constexpr int64_t grain = 32768, small = 1024;   // bytes of a plane: as much of all planes as a first-level cache holds
   const std::optional<Contiguous> rows_;
   const View& x_;
   const int lead_;
@@ -81,11 +84,9 @@ class SideBySide {
     for (int d = lead_ - 2; d >= 0; image /= x_.sizes[d--]) at += image % x_.sizes[d] * x_.strides[d];
     return at;
   }
-  template <class T> void gather(const T* x, int64_t n, T* to) const {
-    if (along_) for (int64_t e = 0; e < in_; e++) std::copy_n(x + e * along_, n, to + e * side_by_side);
-    else
-      for (int64_t p = 0; p < n; p++)
-        for (int64_t e = 0; e < in_; e++) to[e * side_by_side + p] = x[p * in_ + e];
+  template <class T> void turn(const T* x, int64_t n, T* to) const {
+    for (int64_t p = 0; p < n; p++)
+      for (int64_t e = 0; e < in_; e++) to[e * side_by_side + p] = x[p * in_ + e];
   }
 };
 // Results of a group, into planes.
